@@ -19,7 +19,6 @@ from inspector.core.error import (
 from inspector.core.events import (
     ServerConnecting,
     ServerFailed,
-    ServerListing,
     ServerReady,
     ServerStopped,
     ToolsChanged,
@@ -35,8 +34,6 @@ from inspector.mcp.reading import Offers, ping
 from inspector.schema.json_value import JsonObject
 
 _LIST = "tools/list"
-# So many more tools of a long list are an event.
-_TOLD_EVERY = 1_000
 _FAULT_HINT = "This is a bug in Toolsight, not in your configuration. Reconnect the server to try again."
 
 
@@ -242,7 +239,7 @@ class Connection:
         start, began = await self._shared.pace.begin(), self._shared.clock.monotonic()
         try:
             async with opening as link:
-                listing = await list_tools(link, self._spec.connect_timeout, self._progress())
+                listing = await list_tools(link, self._spec.connect_timeout)
                 start.end()
                 milliseconds = (self._shared.clock.monotonic() - began) * 1000
                 era = link.info.era if link.info.era is not remembered else None
@@ -251,18 +248,6 @@ class Connection:
                 await self._watch(link)
         finally:
             start.end()
-
-    def _progress(self) -> Callable[[int], None]:
-        """Tell now and then how many tools of a long list there are."""
-        told = 0
-
-        def progress(count: int) -> None:
-            nonlocal told
-            if count >= told + _TOLD_EVERY and covers(self._sight(), self._spec.name):
-                told = count
-                self._emit(ServerListing(self._spec.name, count))
-
-        return progress
 
     async def _emit_ready(
         self, link: ServerLink, listing: ToolListing, milliseconds: float, era: Era | None

@@ -191,6 +191,11 @@ class WireLog:
             self._clean = clean
         return tuple(clean.values())
 
+    def took(self, method: str) -> float | None:
+        """The milliseconds until the last answer to a method."""
+        times = (one.milliseconds for one in reversed(self._log.frames()) if one.method == method)
+        return next((one for one in times if one is not None), None)
+
     def _redacted(self, frame: Frame) -> Frame:
         clean = self._redactor.text
         return replace(frame, method=clean(frame.method), id=clean(frame.id), text=self._text(frame.text))

@@ -17,7 +17,7 @@ from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
 from inspector.mcp.pace import StartPace
-from inspector.mcp.port import ClientSide, Connector, ServerLink, ignored
+from inspector.mcp.port import ClientSide, Connector, ServerLink
 
 # More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.
 _READ_AT_ONCE = 2
@@ -106,10 +106,8 @@ async def uncancelled(work: Coroutine[Any, Any, _T]) -> _T:
 _NONE: Mapping[str, Tool] = {}
 
 
-async def list_tools(
-    link: ServerLink, seconds: float, progress: Callable[[int], None] = ignored
-) -> ToolListing:
-    """List a server's tools; each page may take `seconds`. `progress` gets the number of tools so far.
+async def list_tools(link: ServerLink, seconds: float) -> ToolListing:
+    """List a server's tools; each page may take `seconds`.
 
     Raises ConnectError, ServerExited or ProtocolError.
     """
@@ -123,7 +121,6 @@ async def list_tools(
                     return  # What the server's thread still told.
                 so_far = listed
                 limit.reschedule(clock() + seconds)
-                progress(listed)
 
             return await link.list_tools(told)
     except TimeoutError:

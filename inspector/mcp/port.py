@@ -150,7 +150,7 @@ class Nobody:
 # What the stream keeps of what a server asks its client: a bounded part, cut to what people read.
 
 MOST_RECORDED: Final = 100
-"""Requests of a kind that are recorded, of each connection; further ones are counted."""
+"""Requests of a kind that are recorded, of each connection; of further ones only that there are some."""
 # In characters; and how many values of one list.
 _LONGEST_RECORDED_ADDRESS = 2_000
 _LONGEST_NAME = 100
@@ -174,7 +174,6 @@ class ClientRecord:
         self._server = server
         self._emit = emit
         self._counts: dict[ServerQuestion, int] = {}
-        self._told: dict[ServerQuestion, int] = {}
 
     def asked(
         self, what: ServerQuestion, message: str = "", url: str = "", fields: tuple[str, ...] = ()
@@ -188,8 +187,7 @@ class ClientRecord:
         is_recorded = count <= MOST_RECORDED
         if is_recorded:
             self._emit(request)
-        elif count > self._told.get(what, MOST_RECORDED):
-            self._told[what] = count * 10
+        elif count == MOST_RECORDED + 1:
             self._emit(ServerAskedOften(self._server, what, count))
 
         def answered(answer: str, why: str = "", content: JsonObject | None = None) -> None:

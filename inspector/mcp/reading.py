@@ -24,8 +24,8 @@ Redact = Callable[[str], str]
 Kind = Literal["resources", "prompts"]
 KINDS: tuple[Kind, ...] = ("resources", "prompts")
 MOST_LISTED = 10_000
-MOST_ARGUMENTS = 50
-_MOST_PAGES = 1_000
+# No form asks for more.
+_MOST_ARGUMENTS = 50
 _LISTS: Mapping[Kind, tuple[tuple[str, str, str], ...]] = {
     "resources": (
         ("resources/list", "resources", "uri"),
@@ -76,10 +76,7 @@ class Offer:
 
     def asks(self) -> tuple[Argument, ...]:
         """What has to be filled in to read it. Raises ProtocolError for what cannot be."""
-        asked = _variables(self.id) if self.is_template else self.arguments
-        if len(asked) > MOST_ARGUMENTS:
-            raise ProtocolError(f"It takes more than {MOST_ARGUMENTS} arguments; no form asks for so many.")
-        return asked
+        return _variables(self.id) if self.is_template else self.arguments
 
     def uri(self, values: Mapping[str, str]) -> str:
         """The URI that a template gives with these values (RFC 6570)."""
@@ -118,7 +115,7 @@ class _Found:
         self.offers: dict[str, Offer] = {}
         self.troubles: list[str] = []
         self._numbers = Counter[str]()
-        self._invalid = self._twice = self._left = 0
+        self._invalid = self._left = 0
 
     def is_full(self, name: str) -> bool:
         return self._numbers[name] >= MOST_LISTED
@@ -132,7 +129,7 @@ class _Found:
             if offer is None:
                 self._invalid += 1
             elif offer.key in self.offers:
-                self._twice += 1
+                continue
             elif self.is_full(name):
                 self._left += 1
             else:
@@ -141,8 +138,6 @@ class _Found:
 
     def told(self) -> Offered:
         told = [f"{count(self._invalid, 'entry', 'entries')} left out: invalid"] if self._invalid else []
-        if self._twice:
-            told.append(f"{count(self._twice, 'entry', 'entries')} listed twice; the first one counts")
         if self._left:
             told.append(f"{self._left:,} more left out: at most {MOST_LISTED:,} are shown")
         return Offered(tuple(self.offers.values()), (*self.troubles, *told))
@@ -165,7 +160,7 @@ def _offer(entry: object, name: str, key: str, redact: Redact) -> Offer | None:
 
 
 def _arguments(entries: list[Any]) -> tuple[Argument, ...]:
-    asked = [each for each in entries[: MOST_ARGUMENTS + 1] if isinstance(each, Mapping)]
+    asked = [each for each in entries[:_MOST_ARGUMENTS] if isinstance(each, Mapping)]
     named = {_text(each, "name"): each for each in asked if _text(each, "name")}
     return tuple(
         Argument(name, _text(each, "description"), each.get("required") is True)
@@ -256,8 +251,7 @@ class Offers:
         self, found: _Found, method: str, name: str, key: str, progress: Callable[[int], None]
     ) -> None:
         params: dict[str, Any] = {}
-        why = f"at most {_MOST_PAGES:,} are read"
-        for _ in range(_MOST_PAGES):
+        while True:
             page, known = await self.link.request(method, params, timeout=self.seconds), len(found.offers)
             await asyncio.to_thread(found.take, page.get(name), name, key)
             progress(len(found.offers))

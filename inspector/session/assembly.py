@@ -11,6 +11,7 @@ from collections.abc import (
     Iterable,
     Iterator,
     Mapping,
+    Sequence,
 )
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -39,7 +40,9 @@ from inspector.core.ports import (
     Viewer,
 )
 from inspector.core.redaction import SECRETS, Redactor
+from inspector.core.settings import Settings
 from inspector.core.stream import Session
+from inspector.core.tool import Tool
 from inspector.loop.binder import Binder
 from inspector.loop.breaker import BreakerStore, MemoryBreakers
 from inspector.loop.breaking import Breakers
@@ -138,6 +141,15 @@ def past_calls(history: CallHistory | None, sight: Sight, *, but: str) -> Past:
     if history is not None and sight.user:
         return partial(history.successful_calls, but=but, viewer=Viewer(sight.user, sight.expert))
     return tuple
+
+
+def judged(
+    ports: Ports, settings: Settings, patterns: tuple[str, ...], tools: Sequence[Tool]
+) -> tuple[str, ...]:
+    """The patterns to be judged; not those for stored tools, where these are searched."""
+    if ports.stored_tools is None or not settings.discovery.registry:
+        return patterns
+    return ports.stored_tools.unmatched(patterns, [tool.id for tool in tools])
 
 
 def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionStarted:

@@ -33,6 +33,7 @@ from inspector.session.assembly import (
     Handover,
     Ports,
     SessionParts,
+    judged,
     past_calls,
     redactor_of,
 )
@@ -211,14 +212,9 @@ class RunningSession:
         )
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Pass every further record to `listener`, on the event loop, after the state has changed."""
+        """Pass every further record to `listener`, on the event loop; what is returned ends that."""
         self._listeners.append(listener)
-
-        def unsubscribe() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
-
-        return unsubscribe
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 
     def records(self, kinds: Sequence[str] = ()) -> list[Record]:
         """This session's stream so far, from the store."""
@@ -253,10 +249,9 @@ class RunningSession:
         return self._is_seen(session_id) and self.ports.store.is_written(session_id)
 
     def _is_seen(self, session_id: str) -> bool:
-        sight, store = self._live.sight, self.ports.store
-        if session_id == self.session_id or sight.is_whole:
-            return True
-        return is_of(store.read(session_id, kinds=(SessionStarted.kind,)), sight)
+        is_open = session_id == self.session_id or self._live.sight.is_whole
+        started = (SessionStarted.kind,)
+        return is_open or is_of(self.ports.store.read(session_id, kinds=started), self._live.sight)
 
     def stderr(self, server: str) -> str:
         """The last lines that a server wrote to stderr: up to now, or as it failed."""
@@ -278,9 +273,8 @@ class RunningSession:
         Raises ToolsightError.
         """
         method = await self._connections.ping(server)
-        frames = self.ports.wire.frames(server).frames() if self.ports.wire is not None else ()
-        times = (one.milliseconds for one in reversed(frames) if one.method == method)
-        return method, next((one for one in times if one is not None), None)
+        log = self.wire(server)
+        return method, log.took(method) if log is not None else None
 
     def offers(self, server: str) -> Offers | None:
         """What a connected server has beside tools, without secrets; no session has it in its record."""
@@ -303,12 +297,12 @@ class RunningSession:
         client = declared(self.settings.client, spec)
         folders = self.configuration.folders_for(spec)
         elicitor = self.ports.elicitor
-        return SessionClient(spec.name, client, folders, elicitor, lambda: self._session.emit, self._sampler)
 
-    def _sampler(self) -> Sampler:
-        """The model that may answer a server now."""
-        model, most = self._live.model, self.settings.budget.output_reserve
-        return Sampler(model, self.ports.counter_for(model.name).count, most)
+        def sampler() -> Sampler:
+            model, most = self._live.model, self.settings.budget.output_reserve
+            return Sampler(model, self.ports.counter_for(model.name).count, most)
+
+        return SessionClient(spec.name, client, folders, elicitor, lambda: self._session.emit, sampler)
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:
         """What searches the session's tools, reports the progress of its index, and learns of past use."""
@@ -336,14 +330,8 @@ class RunningSession:
     def _check(self) -> None:
         """Check the settings, once the session runs."""
         if self._parts.check.is_due:
-            self._parts.check.run(self._connections.tools, self._judged())
-
-    def _judged(self) -> tuple[str, ...]:
-        """The patterns to be judged; not those for stored tools, where these are searched."""
-        stored, patterns = self.ports.stored_tools, self.access.judged
-        if stored is None or not self.settings.discovery.registry:
-            return patterns
-        return stored.unmatched(patterns, [tool.id for tool in self._connections.tools])
+            tools = self._connections.tools
+            self._parts.check.run(tools, judged(self.ports, self.settings, self.access.judged, tools))
 
     def _servers_for(self, sight: Sight) -> frozenset[str] | None:
         stored = self.ports.stored_tools

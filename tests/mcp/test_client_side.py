@@ -172,15 +172,6 @@ async def test_a_prompt_with_an_image_is_offered_to_no_model() -> None:
     assert (asked.model, asked.message) == ("", "user: [image image/png 3 kB]\nWhat is it?")
 
 
-async def test_where_sampling_is_not_declared_nobody_is_asked_for_an_answer() -> None:
-    elicitor = FixedElicitor(ElicitationAnswer(Action.ACCEPT))
-    side, events = client(elicitor=elicitor)
-    with pytest.raises(ClientRefusal) as refusal:
-        await side.elicit(prompt())
-    assert not refusal.value.was_declared
-    assert (elicitor.asked, events[0].message) == ([], "user: Say yes")
-
-
 async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> None:
     side, events = client(elicitor=Silent())
     waiting = [asyncio.create_task(side.elicit(FORM)) for _ in range(MAX_WAITING)]
@@ -194,17 +185,14 @@ async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> 
     ] * 3
 
 
-async def test_a_server_that_asks_without_end_is_answered_counted_and_not_recorded() -> None:
+async def test_a_server_that_asks_without_end_is_answered_and_no_longer_recorded() -> None:
     side, events = client(elicitor=Nobody())
-    for _ in range(MOST_RECORDED * 12):
+    for _ in range(MOST_RECORDED * 2):
         assert side.roots() == ("/work",)
     assert [event.kind for event in events].count("asked") == MOST_RECORDED
     assert [event.kind for event in events].count("answered") == MOST_RECORDED
-    told = [event.summary() for event in events if event.kind == "flood"]
-    assert [text.partition(",")[2] for text in told] == [
-        " 101 times so far: counted, not recorded",
-        " 1,011 times so far: counted, not recorded",
-    ]
+    (told,) = [event.summary() for event in events if event.kind == "flood"]
+    assert told.endswith(" 101 times so far: counted, not recorded")
 
 
 async def test_what_a_person_agrees_to_is_recorded_with_its_question_after_a_flood_too() -> None:

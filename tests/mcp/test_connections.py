@@ -1,8 +1,7 @@
 """The connections of a session, over servers in memory."""
 
 import asyncio
-import threading
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -28,7 +27,6 @@ from inspector.core.ports import Snapshot
 from inspector.core.secret_value import MARKER
 from inspector.core.server import Era, Grant, OAuthClient, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
-from inspector.mcp import pace
 from inspector.mcp.connections import Connections
 from inspector.mcp.listing import Shared
 from inspector.schema.json_value import JsonObject
@@ -45,13 +43,11 @@ class Bench:
     def __init__(self, *specs: ServerSpec, **servers: MemoryServer) -> None:
         self.events: list[Event] = []
         self.rebuilds = 0
-        self.offered: list[int] = []
-        self.counting_threads: set[threading.Thread] = set()
         self.memory = MemoryServerMemory()
         self._news = asyncio.Event()
         self.connections = Connections(
             specs or tuple(ServerSpec(name, command=name) for name in servers),
-            Shared(MemoryConnector(servers), self.memory, ManualClock(), self._emit, self._count),
+            Shared(MemoryConnector(servers), self.memory, ManualClock(), self._emit, named_characters),
             self._rebuild,
         )
 
@@ -59,13 +55,8 @@ class Bench:
         self.events.append(event)
         self._news.set()
 
-    def _count(self, tools: Sequence[Tool]) -> int:
-        self.counting_threads.add(threading.current_thread())
-        return named_characters(tools)
-
     def _rebuild(self) -> None:
         self.rebuilds += 1
-        self.offered.append(len(self.connections.tools))
         self._news.set()
 
     async def until(self, condition: Callable[[], bool]) -> None:
@@ -113,28 +104,6 @@ async def test_the_tools_of_a_server_are_kept_with_the_time_and_without_its_secr
         kept = bench.memory.snapshot(spec.fingerprint())
     cleaned = Tool("a", "one", f"Uses {MARKER}.", {"type": "object", "title": MARKER})
     assert kept == Snapshot((cleaned,), ManualClock().now(), "Serves.")
-
-
-async def test_definitions_are_counted_outside_the_event_loop() -> None:
-    server = MemoryServer(tools("a", "one"))
-    bench = Bench(a=server)
-    async with connected(bench):
-        server.change(tools("a", "two"))
-        await bench.until_event(ToolsChanged)
-    assert bench.counting_threads
-    assert threading.current_thread() not in bench.counting_threads
-
-
-async def test_a_burst_of_servers_that_get_ready_is_told_a_few_times_and_whoever_waits_has_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    # After a call the next one is a long way off, so that only who waits can bring it.
-    monkeypatch.setattr(pace, "_SHARE", 1e-12)
-    bench = Bench(**{f"s{number}": MemoryServer(tools(f"s{number}", "one")) for number in range(20)})
-    async with connected(bench):
-        assert len(bench.of(ServerReady)) == 20
-        assert bench.offered[-1] == 20
-        assert bench.rebuilds <= 2
 
 
 @pytest.mark.parametrize("grant", Grant)
@@ -269,23 +238,10 @@ async def test_a_database_that_fails_is_told_to_whoever_waits() -> None:
 @pytest.mark.parametrize(
     ("spec", "shown"),
     [
-        (ServerSpec("a", command="npx", args=("-y", "thing")), "npx -y thing"),
         (ServerSpec("a", command="x", args=("--api-key", "s3cret", "-v")), "x --api-key *** -v"),
-        (ServerSpec("a", command="x", args=("--token=s3cret",)), "x --token=***"),
         (ServerSpec("a", command="x", args=("postgres://me:pw@host/db",)), "x postgres://host/db"),
         (ServerSpec("a", url="https://me:pw@host/mcp?key=s3cret#x"), "https://host/mcp"),
     ],
 )
 def test_the_target_of_a_server_shows_no_secret(spec: ServerSpec, shown: str) -> None:
     assert target(spec) == shown
-
-
-async def test_a_failed_reconnection_leaves_no_stale_tools() -> None:
-    server = MemoryServer(tools("a", "one"))
-    bench = Bench(a=server)
-    async with connected(bench) as connections:
-        server.fault = ConnectError("gone")
-        rebuilds = bench.rebuilds
-        await connections.reconnect("a")
-        assert connections.tools == ()
-        assert bench.rebuilds > rebuilds

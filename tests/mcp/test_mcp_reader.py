@@ -18,7 +18,6 @@ from inspector.mcp.client.reader import FLOOD, MARK, STRAY, TOO_LONG, Reader
 from inspector.mcp.client.translate import (
     LONE_SURROGATE,
     MAX_DEFINITION,
-    MAX_STRUCTURED,
     MAX_TEXT,
     NOT_UTF8,
     OTHER_TEXT,
@@ -143,14 +142,6 @@ def results(messages: list[RawMessage]) -> Iterator[Any]:
         yield message.message.result
 
 
-@given(st.lists(st.binary(max_size=12).filter(lambda noise: b"{" not in noise), max_size=5), VALUES)
-def test_lines_of_garbage_cost_no_message(noise: list[bytes], value: Any) -> None:
-    case = Case()
-    garbage = b"".join(part.replace(b"\n", b"") + b"\n" for part in noise)
-    messages = case.fed(garbage + line(answer(value=value)) + garbage + line(answer(2, value=value)))
-    assert list(results(messages)) == [{"value": value}] * 2
-
-
 @given(st.binary(max_size=80))
 def test_no_bytes_stop_the_messages_after_them(noise: bytes) -> None:
     case = Case()
@@ -207,12 +198,6 @@ def test_a_flood_is_dropped_and_counted_and_no_answer_is() -> None:
     assert case.changes == 501
     assert case.reader.pause(0.01) > 0
     assert case.reader.pause(0.01) == 0
-
-
-def test_what_a_flood_has_too_much_of_is_dropped_before_it_is_parsed() -> None:
-    case, broken = Case(), b'{"method": not JSON at all}\n'
-    case.fed((CHANGED + b"\n") * MESSAGES + broken * 7)
-    assert case.flaws == {FLOOD: ("dropped", 7)}
 
 
 @pytest.mark.parametrize(
@@ -334,11 +319,6 @@ def test_images_sounds_and_blobs_come_with_their_bytes_and_broken_base64_is_an_e
         audio.data()
 
 
-@pytest.mark.parametrize("structured", [[1, 2], "text", 3, {"large": "x" * MAX_STRUCTURED}])
-def test_structured_content_that_is_no_small_object_is_left_out(structured: object) -> None:
-    assert tool_result({"content": [], "structuredContent": structured}).structured is None
-
-
 @pytest.mark.parametrize("raw", [{"resultType": "input_required"}, {"task": {"taskId": "1"}}])
 def test_results_that_only_begin_something_say_so(raw: Mapping[str, Any]) -> None:
     result = tool_result(raw)
@@ -363,7 +343,6 @@ def test_sizes_read_well(count: float, text: str) -> None:
     [
         (("First. Second.", "title"), "First."),
         (("\n\n  # A   heading\nmore", None), "A heading"),
-        (("e.g. this", None), "e.g."),
         ((None, "", "description"), "description"),
         (("x" * 200,), "x" * 159 + "…"),
         ((None,), ""),
@@ -379,7 +358,6 @@ def test_a_summary_is_one_short_line(candidates: tuple[str | None, ...], line: s
         (None, "closed its output"),
         (0, "ended with exit code 0"),
         (-9, "was killed by SIGKILL"),
-        (-99, "was killed by signal 99"),
     ],
 )
 def test_an_end_reads_as_the_rest_of_a_sentence(code: int | None, text: str) -> None:
@@ -402,19 +380,13 @@ BAD: st.SearchStrategy[Any] = st.sampled_from(
     [
         7,
         None,
-        "tool",
-        [],
-        {},
         {"inputSchema": OBJECT},
         {"name": 3, "inputSchema": OBJECT},
         {"name": "untyped", "inputSchema": {}},
         {"name": "snake", "input_schema": OBJECT},
-        {"name": "text", "inputSchema": "object"},
         {"name": "claims", "inputSchema": OBJECT, "annotations": {"readOnlyHint": "maybe"}},
         {"name": "output", "inputSchema": OBJECT, "outputSchema": 1},
         {"name": "output", "inputSchema": OBJECT, "outputSchema": {"type": "array"}},
-        {"name": "title", "inputSchema": OBJECT, "title": 1},
-        {"name": "icons", "inputSchema": OBJECT, "icons": [{"source": "x"}]},
         {"name": "meta", "inputSchema": OBJECT, "_meta": []},
         {"name": "run", "inputSchema": OBJECT, "execution": {"taskSupport": "sometimes"}},
     ]

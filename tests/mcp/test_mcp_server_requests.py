@@ -255,8 +255,3 @@ async def test_a_sign_of_life_is_answered_in_both_eras(tmp_path: Path, era: Era,
         assert isinstance(await link.request(method, {}, timeout=5), dict)
         with pytest.raises(CallTimeout, match="did not answer resources/list within"):
             await link.request("resources/list", {}, timeout=0.05)
-
-
-async def test_another_clients_name_is_declared_if_it_is_wanted(tmp_path: Path) -> None:
-    async with asked_by(tmp_path, capabilities=ClientCapabilities(name="other", version="2")) as link:
-        assert (await said(link, "declared"))[1] == "other"

@@ -33,19 +33,6 @@ async def test_a_missing_command_is_named_with_what_to_do(tmp_path: Path) -> Non
     assert "no-such-command" in error.hint
 
 
-async def test_a_missing_working_directory_is_not_mistaken_for_a_missing_command(tmp_path: Path) -> None:
-    error = await refusal(tmp_path, faulty(cwd=str(tmp_path / "gone")))
-    assert "gone" in error.message
-    assert "cwd" in error.hint
-
-
-async def test_a_file_that_is_not_executable_says_so(tmp_path: Path) -> None:
-    script = tmp_path / "server.sh"
-    script.write_text("echo", encoding="utf-8")
-    error = await refusal(tmp_path, ServerSpec("a", command=str(script)))
-    assert "executable" in error.hint
-
-
 async def test_without_process_groups_no_server_is_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,13 +99,6 @@ async def test_a_server_of_the_newer_protocol_only_is_reached_by_a_fresh_process
     assert starts == 2
 
 
-async def test_a_configured_era_is_the_only_one_tried(tmp_path: Path) -> None:
-    error = await refusal(tmp_path, faulty(era=Era.MODERN))
-    assert "2025-06-18" in error.message
-    error = await refusal(tmp_path, odd(env={"ODD": "modern_only"}, era=Era.LEGACY))
-    assert "Method not found" in error.message
-
-
 async def test_a_death_while_idle_is_noticed(tmp_path: Path) -> None:
     async with opened(tmp_path, odd()) as link:
         pid = int((await link.call("pid", {}, timeout=PATIENCE)).text)
@@ -170,12 +150,6 @@ async def test_a_closing_that_is_cancelled_again_still_ends_the_process(tmp_path
     [thread] = [thread for thread in threading.enumerate() if thread.name == "servers"]
     await asyncio.to_thread(thread.join, PATIENCE)
     assert not is_alive(pid)
-
-
-async def test_only_this_connections_stderr_is_in_the_tail(tmp_path: Path) -> None:
-    for _ in range(2):
-        async with opened(tmp_path, odd()) as link:
-            assert link.stderr_tail() == "odd: starting"
 
 
 def test_of_stderr_the_newest_megabyte_is_kept_while_it_is_written(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 from mcp.types import ListToolsResult
 
 from inspector.core.error import ProtocolError
@@ -83,12 +82,6 @@ async def test_a_page_that_fails_costs_no_page_before_it() -> None:
 
     listing, _ = await listed(answer)
     assert (len(listing.tools), says(listing)) == (2, [f"page 3: cursor expired; {LEFT}"])
-
-
-@given(pages=st.lists(st.lists(st.sampled_from("abcde"), max_size=4), min_size=1, max_size=8))
-async def test_no_list_asks_for_more_pages_than_bring_something_new(pages: list[list[str]]) -> None:
-    listing, asked = await listed(lambda n: {"tools": tools(*pages[n % len(pages)]), "nextCursor": str(n)})
-    assert asked <= len(listing.tools) + 1
 
 
 def test_skipped_tools_of_one_reason_are_a_line() -> None:

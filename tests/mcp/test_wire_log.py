@@ -13,7 +13,7 @@ from mcp_types import JSONRPCRequest, JSONRPCResponse
 from inspector.config.configuration import Configuration
 from inspector.core.error import ToolsightError
 from inspector.core.redaction import Redactor
-from inspector.core.server import Era, ServerSpec
+from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.message import Recorder
 from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, WireLog, beginning
@@ -170,19 +170,6 @@ async def test_connecting_and_listing_over_stdio_is_logged_from_the_first_messag
     assert all(json.loads(frame.text)["jsonrpc"] == "2.0" for frame in frames)
     assert [frame.milliseconds is not None for frame in frames] == [False, True, False, False, True]
     assert frames[3].id == frames[4].id != ""
-
-
-@pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])
-async def test_http_is_logged_like_stdio(tmp_path: Path, era: Era) -> None:
-    async with mcp_server() as url:
-        frames = await _exchanged(tmp_path, ServerSpec("http", url=url, era=era), "grow")
-    whats = _whats(frames)
-    first = "initialize" if era is Era.LEGACY else "server/discover"
-    assert whats[:2] == [f"→ {first}", f"← result of {first}"]
-    assert "← result of tools/list" in whats
-    assert "← result of tools/call" in whats
-    assert "← notifications/tools/list_changed" in whats
-    assert all(json.loads(frame.text)["jsonrpc"] == "2.0" for frame in frames)
 
 
 @pytest.mark.parametrize(("timeout", "reason"), [(0.05, "timed out"), (PATIENCE, "caller cancelled")])

@@ -157,7 +157,7 @@ async def session(
 
 @pytest.mark.slow
 @given(policy=policies(), user=st.sampled_from(("ada", "bob")), expert=st.sampled_from(("", "expert")))
-@settings(max_examples=12)
+@settings(max_examples=5)
 def test_every_ranker_scores_as_if_only_permitted_tools_existed(
     policy: AccessPolicy, user: str, expert: str
 ) -> None:
@@ -183,7 +183,7 @@ def test_every_ranker_scores_as_if_only_permitted_tools_existed(
 
 @pytest.mark.slow
 @given(policy=policies(), user=st.sampled_from(("ada", "bob")), expert=st.sampled_from(("", "expert")))
-@settings(max_examples=12)
+@settings(max_examples=5)
 def test_a_search_answers_as_if_the_registry_had_only_permitted_tools(
     policy: AccessPolicy, user: str, expert: str
 ) -> None:
@@ -390,7 +390,7 @@ async def settle() -> None:
 
 @pytest.mark.slow
 @given(policy=policies(), steps=st.lists(st.integers(0, len(STEPS) - 1), max_size=8), data=st.data())
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_no_forbidden_name_is_anywhere_in_a_session_driven_at_random(
     policy: AccessPolicy, steps: list[int], data: st.DataObject
 ) -> None:

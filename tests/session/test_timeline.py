@@ -1,7 +1,5 @@
 """A session's timeline and its verdict."""
 
-from time import process_time
-
 import pytest
 from hypothesis import example, given, strategies as st
 
@@ -9,7 +7,6 @@ from inspector.config.configuration import Configuration
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
     Actor,
-    AnswerStreamed,
     CallFinished,
     CallRejected,
     CallStarted,
@@ -18,7 +15,6 @@ from inspector.core.events import (
     Event,
     LoopDetected,
     ModelRequested,
-    ModelResponded,
     SearchPerformed,
     SessionStarted,
     ToolEvicted,
@@ -27,7 +23,6 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.fold import apply
-from inspector.core.message import ToolCall
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.server import ServerSpec
 from inspector.core.session import Binding, SessionState
@@ -135,30 +130,6 @@ def test_the_lanes_say_what_the_fold_says_at_every_call(stream: list[Event]) -> 
         assert set(rest) <= {Binding.PINNED, Binding.DEFERRED}
         assert timeline.tally(column).accuracy == known.accuracy
     assert len(timeline.calls) == len(seen)
-
-
-@pytest.mark.slow
-def test_twenty_thousand_records_cost_no_more_apiece_than_two_thousand() -> None:
-    call = [
-        request(1, "shop:list"),
-        AnswerStreamed("a piece"),
-        ModelResponded(1, "text", (ToolCall("c", "shop:list", {}),)),
-        ToolLoaded("shop:list", 100, "search: orders"),
-        CallStarted("c", "shop:list", {}),
-        CallFinished("c", "shop:list", True, "3 orders"),
-        ToolEvicted("shop:list", "loop", "loop"),
-        TurnEnded("answered"),
-    ]
-
-    def cost(count: int) -> float:
-        stream = records([CATALOG, *call * (count // len(call))])
-        started = process_time()
-        timeline = Timeline.of(stream)
-        elapsed = process_time() - started
-        assert timeline.moves_at(timeline.now)
-        return elapsed / count
-
-    assert cost(20_000) < 4 * cost(2_000)
 
 
 def test_a_tool_that_was_bound_only_until_more_servers_were_up_has_not_moved() -> None:

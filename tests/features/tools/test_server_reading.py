@@ -203,7 +203,6 @@ def offers(**answers: Any) -> Offers:
             MOST_LISTED,
             "40,000 more left out: at most 10,000 are shown",
         ),
-        ({"resources": [{"uri": "x:a"}] * 3}, 1, "2 entries listed twice; the first one counts"),
         ({"resources": [{"uri": "x:a"}, {"uri": 3}, None, {"name": "b"}]}, 1, "3 entries left out: invalid"),
         ({"resources": "none"}, 0, "a page has no resources"),
         (None, 0, "resources/list: Method not found (-32601)"),
