@@ -7,27 +7,20 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import available_timezones
 
-from inspector.features.demo.reading import Number, Reading, word_set
+from inspector.features.demo.reading import FORMULA, QUERY, Reading, word_set, words_of
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, fields, resolve
 from inspector.search.index.vocabulary import stem, terms
 
-MAX_TEXT = 4_000
-MAX_TITLE = 80
-MAX_DEPTH = 4
-MAX_FIELDS = 60
-MAX_ROWS = 200
-CITY = word_set("city location place town region country address destination")
-PEOPLE = word_set("to cc bcc email emails mail recipient recipients attendee attendees address")
-CONTENT = word_set("body text content message comment note markdown description reply caption")
-QUERY = word_set("query q search term terms keyword keywords question pattern")
-FORMULA = word_set("expression formula equation")
+_MAX_TEXT, _MAX_TITLE, _MAX_DEPTH = 4_000, 80, 4
+_CITY = word_set("city location place town region country address destination")
+_PEOPLE = word_set("to cc bcc email emails mail recipient recipients attendee attendees address")
+_CONTENT = word_set("body text content message comment note markdown description reply caption")
 _TITLE = word_set("title subject name summary headline label heading")
 _DAY = word_set("date day start since until due deadline when shipped end after before")
 _TIME = word_set("time at clock")
 _ZONE = word_set("zone zones timezone timezones tz")
 _CODE = word_set("path file filename sku code url uri key isbn branch repo repository id number")
-_ROW_NAMES = ("title", "name", "subject", "path", "key")
 _DEFINITIONS = ("$defs", "definitions")
 
 
@@ -67,25 +60,15 @@ class Filled:
     missing: tuple[str, ...] = ()
 
 
-def words_of(name: str) -> tuple[str, ...]:
-    """The words of a parameter's name, in lower case."""
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return tuple(word.lower() for word in re.findall(r"[^\W\d_]+", split))
-
-
 def fill(schema: JsonObject, source: Source) -> Filled:
     """Fill the arguments that the step gives; the tool's defaults apply to the rest."""
-    return _object(schema, schema, source, MAX_DEPTH)
+    return _object(schema, schema, source, _MAX_DEPTH)
 
 
 def unused(arguments: object, reading: Reading) -> tuple[str, ...]:
     """The step's values that the arguments do not use."""
-    passed = "\n".join(_leaves(arguments, MAX_DEPTH * 2))
-    return tuple(
-        text
-        for text in dict.fromkeys(reading.values)
-        if text not in passed and text.replace(" ", "_") not in passed
-    )
+    passed = "\n".join(_leaves(arguments, _MAX_DEPTH * 2))
+    return tuple(text for text in dict.fromkeys(reading.values) if text not in passed)
 
 
 def _leaves(node: object, depth: int) -> list[str]:
@@ -96,7 +79,7 @@ def _leaves(node: object, depth: int) -> list[str]:
 
 
 def _object(schema: JsonObject, root: JsonObject, source: Source, depth: int) -> Filled:
-    declared = fields(_rooted(schema, root))[:MAX_FIELDS]
+    declared = fields(_rooted(schema, root))
     filled: dict[str, Any] = {}
     missing: list[str] = []
     for parameter in sorted(declared, key=_order):
@@ -118,8 +101,6 @@ def _order(parameter: SchemaField) -> tuple[bool, int]:
 
 def _value(parameter: SchemaField, root: JsonObject, source: Source, depth: int) -> tuple[object, list[str]]:
     """The value, or None and the names of what is missing in it."""
-    if "const" in parameter.schema:
-        return (parameter.schema["const"] if parameter.required else None), []
     if parameter.type == "object" and depth:
         arguments, missing = _inside(parameter, root, source, depth)
         return (arguments or ({} if parameter.required and not missing else None)), missing
@@ -146,8 +127,7 @@ def _inside(
 
 def _simple(parameter: SchemaField, source: Source) -> object:
     if parameter.choices:
-        only = parameter.choices[0] if len(parameter.choices) == 1 and parameter.required else None
-        return next(iter(_mentioned(parameter.choices, source)), only)
+        return next(iter(_mentioned(parameter.choices, source)), None)
     kinds = parameter.type.split(" or ")
     value: object = None
     if parameter.type == "boolean":
@@ -177,11 +157,11 @@ def _mentioned(choices: tuple[object, ...], source: Source) -> list[object]:
     """All listed values that the step mentions, in the step's order."""
     heard = [stem(word) for word in re.findall(r"\w+", source.reading.text.lower())]
     mentions: list[tuple[int, object]] = []
-    for option in choices[:200]:
+    for option in choices:
         said = [stem(word) for word in re.findall(r"[^\W_]+", str(option).lower())]
         starts = range(len(heard) - len(said) + 1) if said and option is not None else ()
         fitting = (at for at in starts if heard[at : at + len(said)] == said)
-        at = next((at for at in fitting if heard[at - 1 : at] not in (["not"], ["non"])), None)
+        at = next(fitting, None)
         if at is not None and not source.covered.issuperset(said):
             mentions.append((at, option))
     return [option for _, option in sorted(mentions, key=lambda pair: pair[0])]
@@ -193,7 +173,8 @@ def _number(parameter: SchemaField, source: Source) -> int | float | None:
     fitting = [
         (place, number)
         for place, number in enumerate(source.reading.numbers)
-        if ("number", place) not in source.used and _allowed(number, parameter)
+        if ("number", place) not in source.used
+        and ("number" in parameter.type or isinstance(number.value, int))
     ]
     near = [(place, number) for place, number in fitting if {number.before, number.after} & about]
     for place, number in near or (fitting if parameter.required else []):
@@ -202,24 +183,11 @@ def _number(parameter: SchemaField, source: Source) -> int | float | None:
     return None
 
 
-def _allowed(number: Number, parameter: SchemaField) -> bool:
-    if "integer" in parameter.type and "number" not in parameter.type and isinstance(number.value, float):
-        return False
-    low, high = parameter.schema.get("minimum"), parameter.schema.get("maximum")
-    above = not isinstance(low, int | float) or number.value >= low
-    return above and (not isinstance(high, int | float) or number.value <= high)
-
-
 def _text(parameter: SchemaField, source: Source) -> str | None:
     """The text for a parameter, chosen by its name."""
-    words = words_of(parameter.name)
-    names = frozenset(words)
-    if "YYYY-MM-DD" in parameter.description or parameter.schema.get("format") in ("date", "date-time"):
+    names = frozenset(words_of(parameter.name))
+    if parameter.schema.get("format") in ("date", "date-time"):
         names |= {"date"}
-    if len(words) > 1 and words[0] in {"from", "to"} and not names & _ZONE:
-        # “5 km to miles”, “from A to B”
-        sides = re.search(r"([^\W\d_]+)\s+(?:to|into)\s+([^\W\d_]+)", source.reading.text)
-        return sides[1 if words[0] == "from" else 2] if sides else None
     for known, find in _BY_NAME:
         if names & known:
             return find(parameter, source)
@@ -232,10 +200,9 @@ def _anything(source: Source) -> str | None:
 
 
 def _day(parameter: SchemaField, source: Source) -> str | None:
+    """A day, without its time where the parameter takes none."""
     day = source.take(source.reading.dates)
-    about = parameter.description
-    only_day = parameter.schema.get("format") == "date" or ("YYYY-MM-DD" in about and "HH" not in about)
-    return day[:10] if day and only_day else day
+    return day[:10] if day and "HH" not in parameter.description else day
 
 
 def _zones(source: Source) -> Iterator[str]:
@@ -264,36 +231,31 @@ def _content(parameter: SchemaField, source: Source) -> str | None:
     if quote := source.take(reading.quotes):
         return quote
     if reading.refers and source.earlier:
-        return source.earlier[:MAX_TEXT]
+        return source.earlier[:_MAX_TEXT]
     after = reading.text.partition(": ")[2].strip()
     return after or (reading.topic or None if parameter.required else None)
 
 
 def _title(parameter: SchemaField, source: Source) -> str | None:
     reading = source.reading
-    if parameter.required or len(reading.quotes) > 1:
-        quote = source.take(reading.quotes)
-        if quote or not parameter.required:
-            return quote
     if not parameter.required:
-        return None
-    if reading.refers and source.asked and not reading.topic:
-        return source.asked.strip(" .?!")[:MAX_TITLE] or None
-    said = re.sub(r"\s+(?:to|for|with)\s+\S+@\S+", "", reading.topic or reading.text.partition(": ")[0])
-    said = re.sub(r"\s+(?:(?:on|at|from)\s+)?\d{4}-\d\d-\d\d(?:\s+at)?(?:[T\s]+\d+:\d+)?", "", said)
-    return said.strip(" .?!")[:MAX_TITLE] or None
+        return source.take(reading.quotes) if len(reading.quotes) > 1 else None
+    if quote := source.take(reading.quotes):
+        return quote
+    asked = source.asked if reading.refers and not reading.topic else ""
+    return (asked or reading.topic or reading.text.partition(": ")[0]).strip(" .?!")[:_MAX_TITLE] or None
 
 
 _BY_NAME: tuple[tuple[frozenset[str], Callable[[SchemaField, Source], str | None]], ...] = (
     (FORMULA, lambda _, source: source.reading.expression or None),
     (_ZONE, lambda _, source: next(_zones(source), None)),
-    (PEOPLE - CITY, lambda _, source: source.take(source.reading.emails)),
-    (CITY & PEOPLE, lambda _, source: source.take((*source.reading.emails, *source.reading.places))),
-    (CITY, lambda _, source: source.take(source.reading.places)),
+    (_PEOPLE - _CITY, lambda _, source: source.take(source.reading.emails)),
+    (_CITY & _PEOPLE, lambda _, source: source.take((*source.reading.emails, *source.reading.places))),
+    (_CITY, lambda _, source: source.take(source.reading.places)),
     (_DAY, _day),
     (_TIME, lambda _, source: source.take(source.reading.times)),
     (QUERY, _query),
-    (CONTENT, _content),
+    (_CONTENT, _content),
     (_TITLE, _title),
     (_CODE, lambda _, source: source.take((*source.reading.codes, *source.reading.quotes))),
 )
@@ -301,8 +263,6 @@ _BY_NAME: tuple[tuple[frozenset[str], Callable[[SchemaField, Source], str | None
 
 def _elements(item: SchemaField, parameter: SchemaField, source: Source) -> list[object]:
     reading, names = source.reading, frozenset(words_of(parameter.name))
-    if item.choices:
-        return _mentioned(item.choices, source)
     if item.type in {"integer", "number"}:
         return [number.value for number in reading.numbers] if parameter.required else []
     if item.type not in {"string", "any"}:
@@ -310,13 +270,13 @@ def _elements(item: SchemaField, parameter: SchemaField, source: Source) -> list
     if names & _ZONE:
         return list(_zones(source))
     values = reading.quotes or (reading.codes if parameter.required else ())
-    if names & (PEOPLE | CITY):
-        values = reading.emails if names & PEOPLE else reading.places
+    if names & (_PEOPLE | _CITY):
+        values = reading.emails if names & _PEOPLE else reading.places
     return list(source.fresh(values))
 
 
 def _earlier_id(parameter: SchemaField, source: Source) -> object:
-    """The id of the row that the step refers to, if a required parameter needs one."""
+    """The id of the first earlier row, if a required parameter needs one and the step refers to that."""
     if not parameter.required or not source.rows or not source.reading.refers:
         return None
     names = words_of(parameter.name)
@@ -324,22 +284,8 @@ def _earlier_id(parameter: SchemaField, source: Source) -> object:
     keys = [parameter.name]
     if source.about.issuperset(nouns) and ("string" not in parameter.type or names[-1:] == ("id",)):
         keys += ["id", "number", f"{parameter.name}_id", f"{parameter.name}_number"]
-    row = _row(source)
+    row = source.rows[0]
     return next((row[key] for key in keys if key in row and _is_id(row[key], parameter.type)), None)
-
-
-def _row(source: Source) -> Mapping[str, Any]:
-    """The row that the step counts ("the second"), or else the one whose name best matches the request."""
-    if (counted := source.reading.row) is not None:
-        return source.rows[counted if counted < len(source.rows) else 0]
-    asked = set(terms(source.asked))
-
-    def agreement(row: Mapping[str, Any]) -> int:
-        return len(
-            asked.intersection(terms(" ".join(str(row[key])[:200] for key in _ROW_NAMES if key in row)))
-        )
-
-    return max(source.rows[:MAX_ROWS], key=agreement)
 
 
 def _is_id(candidate: object, kind: str) -> bool:

@@ -5,7 +5,7 @@ What was done since the user's last message it reads from the messages alone.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,7 @@ from inspector.core.message import (
     UserMessage,
 )
 from inspector.features.demo.argument import Source, fill, unused
-from inspector.features.demo.choice import bound_tools, fitting, shared
-from inspector.features.demo.reading import Reading, read, split
+from inspector.features.demo.reading import Reading, bound_tools, fitting, read, shared, split
 from inspector.search.answer.answer_text import CLOSEST_ONLY
 from inspector.search.index.query import is_statement
 from inspector.search.index.vocabulary import terms
@@ -189,8 +188,8 @@ class _Plan:
     def __init__(self, request: ModelRequest) -> None:
         self.history = History(request.messages)
         self.steps = [read(step) for step in split(self.history.text)]
-        self.tools = bound_tools([*request.tools, *_offered(request.messages)])
-        self.searchable = any(SEARCH_TOOLS in str(entry)[:200] for entry in request.tools)
+        self.tools = bound_tools(request.tools)
+        self.searchable = any(SEARCH_TOOLS in str(entry) for entry in request.tools)
 
     def reply(self) -> ModelReply:
         """The next search or call, or the results of all steps."""
@@ -256,34 +255,22 @@ class _Plan:
         ]
         known = [*(("", done) for done in self.history.before), *earlier]
         good = [(said, done) for said, done in known if not done.is_error]
-        if reading.row is not None:
-            # A counted row ("the second") is one of several, so skip single results such as a sent mail.
-            good = [(said, done) for said, done in good if len(rows(done.result)) > 1] or good
         if not good:
             return Source(reading)
         asked, last = good[-1]
         # The step's words say what the rows are if the tool's name, such as "search", does not.
-        objects = [one for one in _documents(last.result) if isinstance(one, Mapping)][:1]
-        keys = " ".join(str(key) for one in objects for key in one)
-        about = frozenset(terms(f"{_shown(last.call.name)} {asked} {keys}"))
+        about = frozenset(terms(f"{_shown(last.call.name)} {asked}"))
         return Source(reading, rows(last.result), render(last.result, PASSED_ON), about, asked)
-
-
-def _offered(messages: Sequence[Message]) -> Iterator[dict[str, Any]]:
-    """The definitions that a gate gives in the conversation, as entries of `tools`."""
-    for message in messages:
-        if isinstance(message, NoteMessage) and message.offers:
-            for line in message.text.splitlines():
-                if line.startswith("{"):
-                    yield {"type": "function", "function": json.loads(line)}
 
 
 def _query(reading: Reading, attempt: Attempt) -> str:
     """The next query, or an empty string if there is none left to try."""
     text, words = reading.text[:_LONGEST], list(dict.fromkeys(reading.capability))
-    # The first word is mostly the verb, but no abbreviation (PDF) is one.
-    others = [word for at, word in enumerate(words) if at or word.isupper()]
-    queries = [" ".join((*words, *(["search"] if reading.topic else []))), " ".join((*others, reading.topic))]
+    # The first word is mostly the verb.
+    queries = [
+        " ".join((*words, *(["search"] if reading.topic else []))),
+        " ".join((*words[1:], reading.topic)),
+    ]
     # What is merely told stays a sentence: of its words alone a search could not see that nothing is asked.
     # A single word says too little.
     if is_statement(text) or len(words) < 2:

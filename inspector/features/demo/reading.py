@@ -1,12 +1,16 @@
-"""Splits a request into steps, one action each, and reads a step: its values, and what it says to do."""
+"""Splits a request into steps, reads a step: its values and what it says to do, and finds tools that fit."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
+from inspector.schema.json_value import JsonObject
+from inspector.schema.schema import SchemaField, fields, resolve
 from inspector.search.index.query import STEP_VERBS
 from inspector.search.index.vocabulary import stem, terms
+from inspector.tokens.manifest import SEARCH_TOOLS
 
 MAX_STEPS = 5
 MAX_CHARACTERS = 4_000
@@ -17,13 +21,19 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+def words_of(name: str) -> tuple[str, ...]:
+    """The words of a parameter's name, in lower case."""
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return tuple(word.lower() for word in re.findall(r"[^\W\d_]+", split))
+
+
 @lru_cache
 def stems(words: frozenset[str]) -> frozenset[str]:
     """The stems of some words, computed on first use because importing the stemmer is slow."""
     return frozenset(map(stem, words))
 
 
-_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|‘[^’]*’|(?<!\w)'[^']*(?:'\w[^']*)*'(?!\w)|`[^`]*`")
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*(?:'\w[^']*)*'(?!\w)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]?\s+|\s*;\s*|\n+")
 # A noun can look like a verb ("orders and mail"), so a verb counts only before its object.
 _JOINT = re.compile(
@@ -41,10 +51,7 @@ def split(text: str) -> tuple[str, ...]:
 
     def hide(match: re.Match[str]) -> str:
         quotes.append(match.group())
-        # A sentence may end inside its last quote.
-        follows = re.match(r"\s+[A-Z]", match.string[match.end() :])
-        end = "\n" if follows and match.group()[-2:-1] in {".", "!", "?"} else ""
-        return f"\0{len(quotes) - 1}\0{end}"
+        return f"\0{len(quotes) - 1}\0"
 
     hidden = _QUOTED.sub(hide, text.replace("\0", " ")[:MAX_CHARACTERS])
     pieces = [piece for sentence in _SENTENCE.split(hidden) for piece in _pieces(sentence)]
@@ -93,10 +100,9 @@ def expression(text: str) -> str:
 READING_VERBS = word_set("get list find search show read fetch look query check view")
 _FILLERS = word_set("tell give need want like all any first second third last one please using use also")
 _REFERENCES = word_set("it them that this those these list result results one ones")
-_ORDINALS = {"first": 0, "top": 0, "second": 1, "third": 2, "last": -1}
 _EMAIL = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:]*[^\s@<>()\"',;:.!?]")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\b")
-_DAY_AND_TIME = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:,?\s+at|,)?\s+(\d{1,2}):(\d{2})\b")
+_TIME = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:,?\s+at|,)?\s+(\d{1,2}):(\d{2})\b")
 _TIME = re.compile(r"(?<![\w:-])(?:[01]?\d|2[0-3]):[0-5]\d(?![\w:])")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]*[A-Za-z]\d)")
 _TOPIC = re.compile(
@@ -125,10 +131,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A step's values and words. `capability` are the words to search a tool by, `terms` their stems.
-
-    `row` is the position of the earlier row that it counts ("the second"); -1 is the last one.
-    """
+    """A step's values and words. `capability` are the words to search a tool by, `terms` their stems."""
 
     text: str
     quotes: tuple[str, ...]
@@ -145,7 +148,6 @@ class Reading:
     words: frozenset[str]
     is_question: bool
     refers: bool
-    row: int | None
 
     @property
     def values(self) -> tuple[str, ...]:
@@ -156,7 +158,7 @@ class Reading:
 
 def read(text: str) -> Reading:
     """Parse a step."""
-    plain = _DAY_AND_TIME.sub(lambda found: f"{found[1]}T{found[2]:0>2}:{found[3]}", _QUOTED.sub(" ", text))
+    plain = _QUOTED.sub(" ", text)
     dateless = _DATE.sub(" ", _EMAIL.sub(" ", plain))
     bare = _TIME.sub(" ", dateless)
     match = _TOPIC.search(bare)
@@ -179,15 +181,13 @@ def read(text: str) -> Reading:
         words=frozenset(map(stem, lower)),
         is_question=bool(_QUESTION.match(text.strip())),
         refers=bool(_REFERENCES.intersection(lower)),
-        row=next((row for word, row in _ORDINALS.items() if word in lower), None),
     )
 
 
 def _capability(text: str, places: list[str]) -> Iterator[str]:
     """The words that are neither values nor common ones."""
     for place in places:
-        # “to PDF” is no place.
-        text = text if place.isupper() else text.replace(place, " ")
+        text = text.replace(place, " ")
     is_first = True
     for word in re.findall(r"[^\W\d_]+", re.sub(r"\b\w+['’]\w+\b", " ", text)):
         lower = word.lower()
@@ -206,3 +206,128 @@ def _numbers(text: str) -> Iterator[Number]:
         unit = after.group(1).lower() if after else ""
         value = float(digits) if "." in digits else int(digits[:18])
         yield Number(value, stem(before[0].lower()) if before else "", stem(_UNITS.get(unit, unit)))
+
+
+# Which tools fit a step: what a search found, in its order, else what shares most words.
+
+QUERY = word_set("query q search term terms keyword keywords question pattern")
+FORMULA = word_set("expression formula equation")
+MAX_CANDIDATES = 5
+# How well a tool must fit which no search found, by the share of a step's words that it has and by its name.
+FITS = 0.75
+_NAMED = 0.2
+# How much the first tool of a search is ahead of one that was not found, and of the next one.
+_FOUND, _NEXT = 0.4, 0.1
+# What is further behind the best one is another tool, and no stand-in for it.
+_MARGIN = 0.4
+_DEPTH = 3
+_WRITING_VERBS = word_set(
+    "add append archive assign book cancel change clear close create delete disable edit enable forward"
+    " insert mark merge move pay post publish put refund remove rename replace reply restore send set share"
+    " start stop turn unlock update upload write"
+)
+_ARITHMETIC = word_set("add sum total subtract multiply product divide")
+# Stems of what people say and of what tools call it: people name what to do, tools what comes of it.
+_CALLED = {"add": "sum", "multipli": "product", "divid": "quotient", "meet": "event"}
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A tool of the model request, with the stems of its words, and the words that name its parameters."""
+
+    wire: str
+    schema: JsonObject
+    name: frozenset[str]
+    words: frozenset[str]
+    takes: frozenset[str]
+
+
+def bound_tools(tools: Iterable[Any]) -> tuple[Bound, ...]:
+    """The tools that can be called; entries that are not function definitions are skipped."""
+    functions = (entry.get("function") for entry in tools if isinstance(entry, Mapping))
+    return tuple(
+        _bound(function["name"], function)
+        for function in functions
+        if isinstance(function, Mapping)
+        and isinstance(function.get("name"), str)
+        and function["name"] not in ("", SEARCH_TOOLS)
+    )
+
+
+def _bound(wire: str, function: Mapping[str, Any]) -> Bound:
+    raw = function.get("parameters")
+    schema = raw if isinstance(raw, Mapping) else {}
+    name = wire.partition("__")[2] or wire
+    parameters = _parameters(schema)
+    said = " ".join(f"{p.name} {p.description} {' '.join(map(str, p.choices))}" for p in parameters)
+    about = str(function.get("description") or "")
+    return Bound(
+        wire,
+        schema,
+        frozenset(terms(name)),
+        frozenset(terms(f"{name} {about} {said}")),
+        frozenset(word for parameter in parameters for word in words_of(parameter.name)),
+    )
+
+
+def _parameters(schema: JsonObject, depth: int = _DEPTH) -> list[SchemaField]:
+    """The parameters, including those inside objects and arrays of objects."""
+    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
+    parameters: list[SchemaField] = []
+    for parameter in fields(schema):
+        parameters.append(parameter)
+        items = parameter.schema.get("items")
+        inner = resolve(items, schema) if isinstance(items, Mapping) else parameter.schema
+        if depth and isinstance(inner.get("properties"), Mapping):
+            parameters += _parameters({**shared, **inner}, depth - 1)
+    return parameters
+
+
+def fitting(tools: Sequence[Bound], reading: Reading, found: Mapping[str, bool]) -> list[Bound]:
+    """The tools worth calling, best first.
+
+    `found` are the ids that searches returned, in their order, and whether they were sure of them.
+    """
+    sure = {name.replace(":", "__", 1): is_sure for name, is_sure in found.items()}
+    place = {wire: number for number, wire in enumerate(sure)}
+    scored = []
+    for tool in tools:
+        share = shared(tool, reading)
+        fit = share + _NAMED * _named(tool, reading) + _kind(tool, reading)
+        if (share and fit >= FITS) or sure.get(tool.wire) or (share and tool.wire in place):
+            scored.append((fit + max(0.0, _FOUND - _NEXT * place.get(tool.wire, len(_WRITING_VERBS))), tool))
+    scored.sort(key=lambda pair: -pair[0])
+    return [tool for score, tool in scored[:MAX_CANDIDATES] if score >= scored[0][0] - _MARGIN]
+
+
+def shared(tool: Bound, reading: Reading) -> float:
+    """The share of the step's words that the tool has; one that computes has all of an expression."""
+    if reading.expression and tool.takes & FORMULA:
+        return 1.5
+    asked = [term for term in reading.terms if term not in stems(READING_VERBS)] or list(reading.terms)
+    return sum(_weight(tool, term) for term in asked) / max(1, len(asked))
+
+
+def _weight(tool: Bound, term: str) -> float:
+    # A word of its name says more than one of its description.
+    said = {term, _CALLED.get(term, term)}
+    return 1.0 if said & tool.name else 0.85 if said & tool.words else 0.0
+
+
+def _named(tool: Bound, reading: Reading) -> float:
+    """The share of the tool's name that the step says, or that every question says."""
+    return len(tool.name & ({*reading.terms} | stems(READING_VERBS))) / max(1, len(tool.name))
+
+
+def _kind(tool: Bound, reading: Reading) -> float:
+    """A bonus or penalty: topics fit tools that search, questions those that read, orders those that act."""
+    if reading.topic and tool.takes & QUERY:
+        return 0.4
+    # With numbers alone, "add" neither asks nor changes anything.
+    if len(reading.numbers) > 1 and stems(_ARITHMETIC).issuperset(reading.terms):
+        return 0.1
+    asks = reading.is_question or not stems(READING_VERBS).isdisjoint(reading.terms[:1])
+    if stems(READING_VERBS).isdisjoint(tool.name) != asks:
+        return 0.1
+    writes = tool.name if asks else reading.terms[:1]
+    return -0.1 if stems(_WRITING_VERBS).isdisjoint(writes) else -0.8

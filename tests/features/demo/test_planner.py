@@ -17,9 +17,8 @@ from inspector.core.message import (
 )
 from inspector.core.tool import function_definition
 from inspector.features.demo.argument import Source, fill
-from inspector.features.demo.choice import bound_tools, fitting
 from inspector.features.demo.planner import MAX_MODEL_CALLS, decide
-from inspector.features.demo.reading import read, split, word_set
+from inspector.features.demo.reading import bound_tools, fitting, read, split, word_set
 from inspector.search.answer.answer_text import NOTHING_FOUND
 from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
 
