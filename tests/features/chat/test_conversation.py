@@ -46,14 +46,6 @@ async def test_the_end_stays_in_sight_when_the_conversation_grows_or_the_termina
             assert is_at_end(panel)
 
 
-async def test_what_fits_begins_at_the_top() -> None:
-    async with long_conversation() as (pilot, panel):
-        panel.conversation = Conversation((Item(1, ItemKind.USER, "short"),))
-        await pilot.pause()
-        assert panel.scroll_y == 0
-        assert panel.children[-1].region.y <= panel.region.y + 2
-
-
 async def test_who_looks_back_is_left_there_until_they_say_something() -> None:
     async with long_conversation() as (pilot, panel):
         panel.scroll_home(animate=False)

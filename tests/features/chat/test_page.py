@@ -10,7 +10,6 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ToolPicker
 from inspector.core.error import ModelError
 from inspector.core.ports import Decision
-from inspector.core.session import Binding
 from inspector.features.chat.conversation import ConversationPanel, ItemBlock
 from inspector.features.chat.page import SessionScreen, example_requests
 from inspector.features.find.page import FindScreen
@@ -66,17 +65,6 @@ async def test_a_request_runs_the_whole_loop_on_the_screen() -> None:
         assert "weather:get_forecast" not in rows(pilot, "#tools-deferred")
 
 
-async def test_a_loop_moves_its_tool_to_the_evicted_pane_with_a_warning() -> None:
-    search, call = FORECAST
-    async with app_rig(search, call, call, call, says("I give up."), at_home=True) as (pilot, rig):
-        await ask(pilot, "forecast")
-        await ended(pilot, rig)
-        assert rows(pilot, "#tools-evicted") == ["weather:get_forecast"]
-        assert has(blocks(pilot), "called 3x")
-        assert has(blocks(pilot), "weather:get_forecast evicted")
-        assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.EVICTED
-
-
 async def test_what_a_provider_answered_is_one_key_further() -> None:
     raw = "HTTP 401 Unauthorized\n\n{\x1b[2J}"
     error = ModelError("openai rejected the key (401)", hint="Set OPENAI_API_KEY.", raw=raw)
@@ -91,19 +79,6 @@ async def test_what_a_provider_answered_is_one_key_further() -> None:
         assert shown == f"told: openai rejected the key (401)\n\nSet OPENAI_API_KEY.\n\n{raw}"
         await until(pilot, lambda: "HTTP 401 Unauthorized" in seen(pilot))
         assert "\x1b" not in seen(pilot)
-
-
-async def test_escape_stops_a_turn_and_the_next_one_works() -> None:
-    async with app_rig(calls(("calc__evaluate", {})), says("fine"), at_home=True) as (pilot, rig):
-        rig.servers["calc"].answer = hanging  # type: ignore[assignment]
-        await ask(pilot, "sum")
-        await until(pilot, lambda: bool(rig.store.read("s", kinds=("call",))))
-        await pilot.press("escape")
-        await ended(pilot, rig)
-        assert has(blocks(pilot), "cancelled")
-        await ask(pilot, "again")
-        await ended(pilot, rig, times=2)
-        assert has(blocks(pilot), "fine")
 
 
 async def test_a_message_that_waits_is_counted_and_escape_brings_it_back() -> None:
@@ -170,14 +145,3 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
         assert "forecast for Oslo" in seen(pilot)
-
-
-async def test_while_the_model_works_nothing_about_its_turn_is_offered() -> None:
-    async with app_rig(calls(("calc__evaluate", {})), says("fine"), at_home=True) as (pilot, rig):
-        rig.servers["calc"].answer = hanging  # type: ignore[assignment]
-        await ask(pilot, "sum")
-        await until(pilot, lambda: bool(rig.store.read("s", kinds=("call",))) and shown_busy(pilot))
-        assert not pilot.app.screen.query_one("#conversation-hint", Static).display
-        await pilot.press("escape")
-        await ended(pilot, rig)
-        await until(pilot, lambda: "esc then r: race" in seen(pilot))

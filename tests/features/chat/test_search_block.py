@@ -62,19 +62,6 @@ def test_every_result_has_its_rank_its_bar_and_what_came_of_it() -> None:
     assert third.split()[3:] == ["already", "loaded"]
 
 
-def test_more_results_than_fit_are_counted() -> None:
-    many = [(f"s:t{number}", 1.0 - number / 10, Outcome.LOADED) for number in range(7)]
-    assert lines(*many)[-1].strip() == "… 2 more"
-    assert len(lines(*many)) == 1 + 5 + 1
-    assert lines(*many, results=3)[-1].strip() == "… 4 more"
-
-
-def test_where_there_is_little_room_a_state_is_one_word_and_the_tokens_stay() -> None:
-    narrow = lines(*FOUND, width=56)
-    assert "loaded  +100  ✓ called" in narrow[1]
-    assert narrow[3].split()[-1] == "bound"
-
-
 @pytest.mark.parametrize(
     ("searched", "said"), [(item(), "nothing found"), (item(error="no index"), "no index")]
 )

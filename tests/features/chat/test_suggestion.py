@@ -1,7 +1,6 @@
 """What a chat without the app tells a person of the marketplace."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,7 +13,6 @@ from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY
 from tests.widgets.hostile import dangerous
 
-SERVERS = Path(__file__).resolve().parents[3] / "fixtures" / "servers"
 RATES = "exchange rate of the euro"
 FITS = suggestion(CURRENCY, 0.93, "convert_currency", Score("currency:convert_currency", 1.0))
 

@@ -96,14 +96,6 @@ def test_the_window_is_full_after_as_many_calls_as_it_has_grown_on_average() -> 
     assert "window full in 31 calls (+250 per call)" in text(budget.facts(state))
 
 
-@given(st.lists(st.text("ab", max_size=30), max_size=8), st.integers(0, 60))
-def test_flowing_pieces_are_never_torn_and_never_lost(texts: list[str], width: int) -> None:
-    flowed = str(budget.flow(map(Content, texts), width))
-    pieces = [piece for line in flowed.split("\n") for piece in line.split("   ")] if texts else []
-    assert pieces == texts
-    assert all(len(line) <= width or "   " not in line for line in flowed.split("\n"))
-
-
 def test_the_headline_says_when_discovery_costs_more() -> None:
     state = session(DEAR, manifest="x", budget=Budget(10_000, PARTS, 300))
     assert "⚠ 50 % more" in str(headline(state, 200))

@@ -1,7 +1,6 @@
 """`toolsight cost`: a recorded session and an assumed one, as `toolsight audit` prices it too."""
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -25,7 +24,6 @@ from inspector.store.store import SqliteStore
 from inspector.tokens.plan import Assumptions
 from tests.core.test_event import records
 from tests.support.commands import Toolsight
-from tests.support.mcp_case import SERVERS
 from tests.support.weather_configuration import write_weather_configuration
 
 SESSION = "20260101-cost"
@@ -69,7 +67,7 @@ def test_a_recorded_session_is_priced_under_every_delivery(toolsight: Toolsight)
     assert append["requests"][1]["broke"] == "tools[]: +s:t3"
     assert said["prices"]["model"] == "openai/gpt-5"
     assert said["prices"]["date"]
-    assert len(said["presets"]) == 6
+    assert len(said["presets"]) == 5
 
 
 @pytest.mark.usefixtures("recorded")
@@ -99,15 +97,6 @@ def test_an_hour_is_priced_if_the_model_has_a_price_for_it(toolsight: Toolsight)
     }
 
 
-@pytest.mark.usefixtures("recorded")
-def test_a_model_without_a_price_has_tokens_but_no_dollars(toolsight: Toolsight) -> None:
-    nobody = ("--model", "nobody/nothing", "--set", "budget.priced_as=nobody/nothing")
-    printed = toolsight("cost", "--session", SESSION, *nobody)
-    assert printed.exit_code == 0, printed.stderr
-    assert "no prices for nobody/nothing" in printed.stdout
-    assert "prompt cache: none" in printed.stdout
-
-
 def test_what_a_record_says_cannot_be_assumed(toolsight: Toolsight) -> None:
     failed = toolsight("cost", "--session", "nowhere", "--assume", "seconds=5")
     assert failed.exit_code == 2
@@ -132,7 +121,6 @@ def test_an_unknown_assumption_is_named_with_the_nearest(toolsight: Toolsight) -
     assert "must be at least 1" in toolsight("cost", "--assume", "calls=0").stderr
 
 
-DEMO = SERVERS.parent / "configs" / "demo.json"
 OTHERWISE = tuple(
     word
     for value in ("calls=12", "searches_per_call=0.5", "growth=300", "pause=400")
@@ -140,35 +128,16 @@ OTHERWISE = tuple(
 )
 
 
-@pytest.fixture(scope="module")
-def configs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return {"demo": DEMO, "small": write_weather_configuration(tmp_path_factory.mktemp("agreement"))}
-
-
-@pytest.fixture(scope="module")
-def variables(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """With what the demo's configuration refers to."""
-    return {
-        **variables,
-        "TOOLSIGHT_PYTHON": sys.executable,
-        "TOOLSIGHT_FIXTURES": str(SERVERS.parent),
-        "TOOLSIGHT_STATE": str(tmp_path_factory.mktemp("state")),
-    }
-
-
-def asked(toolsight: Toolsight, command: str, config: Path, *more: str) -> Any:
-    done = toolsight(command, "--config", str(config), "--approve", *TERSE, *more, "--json")
+def asked(toolsight: Toolsight, command: str, config: str) -> Any:
+    done = toolsight(command, "--config", config, "--approve", *TERSE, *OTHERWISE, "--json")
     assert done.exit_code == 0, done.stderr
     return json.loads(done.stdout)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "more"), [("demo", ()), ("small", OTHERWISE)])
-def test_both_commands_price_a_configuration_to_the_same_cent(
-    toolsight: Toolsight, configs: dict[str, Path], name: str, more: tuple[str, ...]
-) -> None:
-    (audited,) = asked(toolsight, "audit", configs[name], *more)["configurations"]
-    session, priced = audited["session"], asked(toolsight, "cost", configs[name], *more)
+def test_both_commands_price_a_configuration_to_the_same_cent(toolsight: Toolsight, config: str) -> None:
+    (audited,) = asked(toolsight, "audit", config)["configurations"]
+    session, priced = audited["session"], asked(toolsight, "cost", config)
     assert session["assumed"] == priced["assumed"]
     assert session["saved"] == priced["saved"]
     assert session["verdict"] == priced["verdict"]

@@ -1,11 +1,11 @@
 """The planner that needs no model: what it does, and that nothing breaks it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.core.message import (
     AssistantMessage,
@@ -16,9 +16,8 @@ from inspector.core.message import (
     UserMessage,
 )
 from inspector.core.tool import function_definition
-from inspector.features.demo.argument import Source, fill
 from inspector.features.demo.planner import MAX_MODEL_CALLS, decide
-from inspector.features.demo.reading import bound_tools, fitting, read, split, word_set
+from inspector.features.demo.reading import word_set
 from inspector.search.answer.answer_text import NOTHING_FOUND
 from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
 
@@ -123,14 +122,6 @@ def test_nothing_to_do_is_answered_honestly() -> None:
     assert (reply.text, reply.tool_calls) == ("I have no tool for this.", ())
 
 
-def test_an_unforeseen_failure_still_gives_a_reply(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(_: object) -> Callable[[], None]:
-        raise KeyError("nobody thought of this")
-
-    monkeypatch.setattr("inspector.features.demo.planner.split", broken)
-    assert "KeyError" in decide(ModelRequest("", (UserMessage("Lock it"),), (), 10)).text
-
-
 def test_a_tool_that_lacks_only_an_argument_is_not_searched_for_twice() -> None:
     loop = FakeLoop((REFUND,), {})
     told = loop.say("Refund the order")
@@ -204,18 +195,6 @@ _TOOL = st.builds(
 _RESULT = _TEXT | _JSON.map(lambda value: json.dumps(value)) | st.just("[" * 100_000)
 
 
-@example(text="find", schema={"properties": {"type": {"format": []}}}, rows=[])
-@given(text=_TEXT, schema=_SCHEMA, rows=st.lists(st.dictionaries(_KEYS, _JSON, max_size=3), max_size=2))
-def test_no_schema_and_no_text_makes_the_parts_raise(
-    text: str, schema: dict[str, Any], rows: list[dict[str, Any]]
-) -> None:
-    tool = {"function": {"name": "shop__find_orders", "description": text, "parameters": schema}}
-    for step in split(text):
-        reading = read(step)
-        fitting(bound_tools([tool]), reading, {"shop:find_orders": False})
-        fill(schema, Source(reading, tuple(rows), "earlier", frozenset({"order"})))
-
-
 @given(
     text=_TEXT, tools=st.lists(_TOOL | _JSON, max_size=4), results=st.lists(_RESULT, min_size=1, max_size=4)
 )
@@ -231,22 +210,6 @@ def test_whatever_comes_it_answers_within_its_bound(text: str, tools: list[Any],
         for call in reply.tool_calls:
             messages.append(ToolMessage(call.id, call.name, results[replies % len(results)]))
     raise AssertionError("no answer within the bound")
-
-
-@given(
-    messages=st.lists(
-        st.builds(UserMessage, _TEXT)
-        | st.builds(ToolMessage, _TEXT, _TEXT, _RESULT)
-        | st.builds(
-            lambda text, id_: AssistantMessage(text, (ToolCall(id_, "x", {}),)),
-            _TEXT,
-            st.sampled_from(["", "plan-1-0-0", "plan-1-99999999-0", "call_7"]),
-        ),
-        max_size=6,
-    )
-)
-def test_any_order_of_messages_is_survived(messages: list[Message]) -> None:
-    assert "could not work that out" not in decide(ModelRequest("", tuple(messages), (SEARCH,), 10)).text
 
 
 def _number_tool(name: str, about: str) -> dict[str, Any]:

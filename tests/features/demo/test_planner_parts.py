@@ -6,7 +6,7 @@ import pytest
 
 from inspector.core.tool import function_definition
 from inspector.features.demo import planner as answer
-from inspector.features.demo.argument import Source, fill, unused
+from inspector.features.demo.argument import Source, fill
 from inspector.features.demo.reading import MAX_STEPS, bound_tools, expression, fitting, read, split
 
 
@@ -49,14 +49,6 @@ def test_a_request_is_split_where_a_new_thing_to_do_begins(text: str, steps: tup
 )
 def test_arithmetic_in_words_becomes_an_expression(text: str, written: str) -> None:
     assert expression(text) == written
-
-
-def test_values_and_capability_words_are_told_apart() -> None:
-    reading = read("Send 'hello' to bob@example.com about the 3 late orders")
-    assert reading.quotes == ("hello",)
-    assert reading.emails == ("bob@example.com",)
-    assert [number.value for number in reading.numbers] == [3]
-    assert reading.capability == ("Send",)
 
 
 LATE = {**FLAG, "description": "shipped after the promised day"}
@@ -114,11 +106,6 @@ def test_an_id_comes_from_an_earlier_row_of_the_same_kind_only() -> None:
     source: dict[str, Any] = {"rows": ({"id": 7}, {"id": 8}), "about": frozenset({"issu"})}
     assert _filled("close the first one", _object(("issue_id",), issue_id=WHOLE), **source) == {"issue_id": 7}
     assert _filled("close the first one", _object(("page_id",), page_id=WHOLE), **source) == {}
-
-
-def test_values_without_a_place_are_noticed() -> None:
-    reading = read("Show order 1042 for a@example.com")
-    assert unused({"filter": [{"id": 1042}]}, reading) == ("a@example.com",)
 
 
 def _best(text: str, *tools: dict[str, Any]) -> str:

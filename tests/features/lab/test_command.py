@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from inspector.cli import location
-from inspector.config.profile import PROFILES
 from tests.support.commands import Toolsight
 from tests.support.lab import FORECAST, MemoryLabs
 
@@ -59,17 +58,6 @@ def test_without_check_expectations_do_not_affect_the_exit_code(
         1,
         "answered",
     )
-
-
-@pytest.mark.usefixtures("labs")
-def test_hostile_texts_of_a_scenario_do_not_reach_the_terminal(
-    toolsight: Toolsight, file: Callable[[str], str]
-) -> None:
-    text = FORECAST.replace("say: Snow.", 'say: "\\e[2J\\u202ESnow"').replace("A forecast", '"\\e[31mA"')
-    printed = toolsight("scenario", "run", file(text), "--check")
-    assert printed.exit_code == 0, printed.stderr
-    assert "\x1b" not in printed.stdout + printed.stderr
-    assert "\u202e" not in printed.stdout + printed.stderr
 
 
 @pytest.mark.usefixtures("labs")
@@ -138,17 +126,6 @@ def test_ctrl_c_keeps_what_was_played(
     assert len(json.loads(stopped.stdout)) == 1
 
 
-def test_every_profile_has_a_row_and_static_is_played_first(
-    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
-) -> None:
-    printed = toolsight("scenario", "compare", file(FORECAST), "--all-profiles")
-    assert printed.exit_code == 0, printed.stderr
-    assert {profile for profile, _ in labs.opened} == set(PROFILES)
-    assert labs.opened[0][0] == "static"
-    rows = [line.split()[0] for line in printed.stdout.splitlines() if line.endswith("answered")]
-    assert sorted(rows) == sorted(PROFILES)
-
-
 @pytest.mark.usefixtures("labs")
 def test_the_notes_say_where_the_script_does_not_fit_a_profile(
     toolsight: Toolsight, file: Callable[[str], str]
@@ -168,25 +145,3 @@ def test_json_has_the_totals_and_the_tokens_of_each_call(
     assert told["profiles"][0]["saved"] == 0
     for row in told["profiles"]:
         assert sum(one["tool_tokens"] for one in row["costs"]) == row["tool_tokens"]
-
-
-@pytest.mark.usefixtures("labs")
-def test_a_narrow_terminal_gets_more_tables_and_every_number(
-    toolsight: Toolsight, file: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("inspector.features.lab.command.terminal_width", lambda: 60)
-    printed = toolsight("scenario", "compare", file(FORECAST), "--all-profiles")
-    table = printed.stdout.partition("Savings are relative to")[0]
-    assert all(len(line) <= 60 for line in table.splitlines())
-    assert table.count("\nadvisory") > 1
-    assert "outcome" in table
-
-
-def test_ctrl_c_prints_the_profiles_that_were_played(
-    toolsight: Toolsight, labs: MemoryLabs, file: Callable[[str], str]
-) -> None:
-    labs.interrupted = 3
-    stopped = toolsight("scenario", "compare", file(FORECAST), "--all-profiles", "--json")
-    assert stopped.exit_code == 130
-    assert "2 of 7 profiles played" in stopped.stderr
-    assert len(json.loads(stopped.stdout)["profiles"]) == 2

@@ -15,7 +15,6 @@ from inspector.core.events import (
     ModelRequested,
     ModelResponded,
     Record,
-    TurnEnded,
     UserSaid,
 )
 from inspector.core.message import ToolCall, Usage
@@ -88,12 +87,6 @@ def test_binding_every_tool_needs_no_call_that_only_follows_a_search() -> None:
     (row,) = compared(played("prd", catalog(100), UserSaid("a"), *calls)).rows
     assert row.static_tokens == 2 * 100
     assert row.totals.model_calls == 4
-
-
-@pytest.mark.parametrize(("between", "follows"), [(TurnEnded("failed"), True), (UserSaid("b"), False)])
-def test_a_call_follows_the_search_before_it_within_one_message(between: Event, follows: bool) -> None:
-    stream = recorded(UserSaid("a"), asked(1), replied("search_tools"), between, asked(2))
-    assert [cost.only_follows_search for cost in totals(stream).costs] == [False, follows]
 
 
 def test_a_step_costs_the_whole_session_divided_by_what_was_solved() -> None:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import strategies as st
 
 from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
@@ -34,16 +33,6 @@ never: [{{event: reject}}]
 turns:
   - user: Oslo?
     steps:{FORECAST}"""
-LOOP = """
-turns:
-  - user: Oslo?
-    steps:
-      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast], server_name: weather}}]
-      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
-      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
-      - {wait: WAIT, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]}
-      - {think: I stop., say: Snow.}
-"""
 CHANGE = f"""
 expect:
   - {{event: tools, server: weather, added: [get_outlook], removed: [get_forecast]}}
@@ -104,25 +93,6 @@ async def test_a_scenario_runs_to_its_end_and_meets_what_it_expects(tmp_path: Pa
     assert on.run.is_over
 
 
-async def test_turns_are_played_one_at_a_time_and_no_further_than_the_end(tmp_path: Path) -> None:
-    async with lab(tmp_path, CHANGE) as on:
-        assert (await on.run.step()).text == "Snow."
-        assert not on.run.is_over
-        assert not on.run.result().passed
-        await on.run.step()
-        assert on.run.result().passed
-        with pytest.raises(ConfigError, match="over"):
-            await on.run.step()
-
-
-async def test_equal_calls_are_a_loop_and_the_thought_costs_no_step(tmp_path: Path) -> None:
-    async with lab(tmp_path, LOOP.replace("WAIT", "0")) as on:
-        result = await on.run.run()
-    assert (result.totals.loops, result.totals.evictions, result.totals.outcome) == (1, 1, "answered")
-    assert [cost.think for cost in result.totals.costs] == [False] * 4 + [True, False]
-    assert result.records[-1].event == TurnEnded("answered", "Snow.")
-
-
 async def test_seconds_pass_a_milestone_is_reached_and_settings_change_before_the_user_speaks(
     tmp_path: Path,
 ) -> None:
@@ -166,13 +136,6 @@ async def test_a_server_has_changed_its_tools_when_the_user_speaks(tmp_path: Pat
     assert result.passed, [finding.text for finding in result.findings]
 
 
-async def test_an_added_tool_without_an_answer_returns_an_error(tmp_path: Path) -> None:
-    async with lab(tmp_path, CHANGE.replace(", answer: dry", "")) as on:
-        await on.run.run()
-        result = await on.bench.call("weather:get_outlook", {})
-    assert (result.is_error, "no server answers" in result.text) == (True, True)
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -213,12 +176,6 @@ turns:
         assert tool.description == "Ten days."
 
 
-async def test_a_workbench_that_cannot_change_catalogs_refuses_a_scenario_that_does(tmp_path: Path) -> None:
-    async with lab(tmp_path, CHANGE) as on:
-        with pytest.raises(ConfigError, match="cannot change a server's tools"):
-            ScenarioRun(on.bench, on.run.scenario, on.clock)
-
-
 async def test_a_cancelled_run_has_its_result_up_to_there(tmp_path: Path) -> None:
     async with lab(tmp_path, ONE_TURN) as on:
         called = asyncio.Event()
@@ -237,23 +194,6 @@ async def test_a_cancelled_run_has_its_result_up_to_there(tmp_path: Path) -> Non
         result = on.run.result()
     assert result.totals.outcome == "cancelled"
     assert not result.passed
-
-
-async def test_totals_are_those_of_the_stream(tmp_path: Path) -> None:
-    async with lab(tmp_path, ONE_TURN) as on:
-        result = await on.run.run()
-        state = on.bench.state
-    sums = result.totals
-    assert (sums.model_calls, sums.searches, sums.loads, sums.calls) == (3, 1, 1, 1)
-    assert (sums.evictions, sums.rejections, sums.loops, sums.redundant) == (0, 0, 0, 0)
-    assert [cost.bound for cost in sums.costs] == [1, 2, 2]
-    sent = [cost.parts.tool_tokens for cost in state.costs]
-    assert [cost.tool_tokens for cost in sums.costs] == sent
-    assert sums.tool_tokens == sum(sent) > 0
-    assert sums.outcome == "answered"
-
-
-names = st.sets(st.sampled_from(["a", "b", "c", "d"]))
 
 
 def test_a_busy_machine_reaches_no_time_limit_that_the_script_does_not() -> None:

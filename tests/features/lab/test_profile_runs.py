@@ -8,16 +8,14 @@ import pytest
 
 from inspector.config.profile import PROFILES
 from inspector.core.fold import fold
-from inspector.core.message import ModelReply, ModelRequest
+from inspector.core.message import ModelReply
 from tests.support.fakes import Step, calls, says, searches
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.workbench import Rig, connected, names
 
 SEARCHING = [name for name in PROFILES if name not in ("static", "attention")]
-PINNED = "calc__evaluate"
 LIST_ORDERS = "List the orders of a customer, late ones first."
-KEPT = 8
 
 
 @asynccontextmanager
@@ -29,15 +27,8 @@ async def running(profile: str, *steps: Step, **options: Any) -> AsyncGenerator[
         assert fold(rig.bench.records()) == rig.bench.state
 
 
-def jobs(*numbers: int) -> ModelReply:
-    return searches(tool_names=[f"job_{n:02}" for n in numbers])
-
-
 def orders(customer: str = "Ada") -> ModelReply:
     return calls(("shop__list_orders", {"customer": customer}))
-
-
-FIND_ORDERS = searches(tool_names=["list_orders"])
 
 
 @pytest.mark.parametrize("profile", PROFILES)
@@ -51,33 +42,7 @@ async def test_the_same_conversation_ends_with_one_call_and_an_answer(profile: s
         assert rig.bench.state.profile == profile
 
 
-async def test_advisory_binds_everything_and_its_search_binds_nothing_and_ranks() -> None:
-    async with running("advisory", searches(query="list orders"), says("done")) as rig:
-        await rig.bench.chat("hello")
-        assert {len(request.tools) for request in rig.model.requests} == {12}
-        assert rig.results[0].startswith("Best tools for 'list orders' (ranked by relevance):\n1. ")
-        assert "now loaded" not in rig.results[0]
-        assert rig.events("load") == []
-
-
 class TestChangesDuringASession:
-    async def test_another_profile_takes_effect_on_the_next_model_call(self) -> None:
-        async with running("prd") as rig:
-
-            def switch(_request: ModelRequest) -> ModelReply:
-                rig.bench.policy.use("static")
-                return orders()
-
-            rig.model.steps += [switch, says("done")]
-            await rig.bench.chat("hello")
-            first, second = rig.model.requests
-            assert names(first) == ["search_tools", PINNED]
-            assert len(second.tools) == 11
-            assert rig.received == 1
-            (event,) = rig.events("settings")
-            assert event.profile == rig.bench.state.profile == "static"
-            assert "discovery.enabled" in event.changed
-
     async def test_every_profile_can_follow_another_one(self) -> None:
         async with running("toolsight", values={"guard.enabled": False}) as rig:
             for profile in (*PROFILES, *reversed(list(PROFILES))):

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.core.budget import TokenParts
 from inspector.core.error import ConfigError
@@ -43,7 +42,6 @@ from inspector.features.lab.scenario import (
     load_scenario,
 )
 
-SCENARIOS = sorted((Path(__file__).parents[3] / "fixtures" / "scenarios").glob("*.yaml"))
 EVERYTHING = """
 title: Everything
 about: All keys in one file.
@@ -113,21 +111,12 @@ STEP = "turns[0].steps[0]"
     ("text", "told", "hint"),
     [
         ("title: x\nturns: [", "2:9: not valid YAML", "quote text"),
-        ("turns: " + "[" * 1000, "not valid YAML: nested too deeply", ""),
-        ("", "1: must be an object, not null", ""),
         ("title: x", "1: turns is missing", "`user` and `steps`"),
         ("titel: x\nturns: []", "1: titel is not a known key (and 1 more)", "Did you mean `title`?"),
-        ("turns: []", "1: turns is empty", "`user` and `steps`"),
         ("turns: [{user: a, user: b, steps: [{say: b}]}]", "1:19: not valid YAML: user appears twice", ""),
-        ("turns: [{steps: [{say: b}]}]", "1: turns[0].user is missing", "what the user says"),
-        ("turns: [{user: a}]", "1: turns[0].steps is missing", "answers"),
         ("turns: [{user: a, steps: [{think: b}]}]", f"1: {STEP} has neither say nor calls", "Add"),
         ("turns:\n- user: a\n  steps:\n  - says: b", f"4: {STEP}.says is not a known key", "`say`?"),
         ("turns: [{user: a, steps: [{say: b, wait: -1}]}]", f"1: {STEP}.wait must be greater", "0 to 1e9"),
-        ("turns: [{user: a, wait: .inf, steps: [{say: b}]}]", "1: turns[0].wait must be a finite", "seconds"),
-        ("window: 0\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be greater than", "tokens"),
-        ("window: 1.5\nturns: [{user: a, steps: [{say: b}]}]", "1: window must be a whole number", "tokens"),
-        ("turns: [{user: a, steps: [{calls: [{}]}]}]", f"1: {STEP}.calls[0].tool is missing", "server:NAME"),
         (
             "turns: [{user: a, steps: [{calls: [{tool: t, arguments: {day: 2026-03-02}}]}]}]",
             f"1: {STEP}.calls[0].arguments has a value that JSON cannot represent",
@@ -150,10 +139,8 @@ def test_a_turn_that_cannot_be_played_is_refused_by_line_and_key(
     ("text", "told", "hint"),
     [
         ("profile: kamen", "profile 'kamen' does not exist", "Did you mean `kaman`?"),
-        ("settings: {binding.capacity: -1}", "settings.binding.capacity must be at least 0", ""),
         ("settings: {binding.capcity: 2}", "settings.binding.capcity is not a setting", "binding.capacity"),
         ("expect:\n- event: loop\n- event: lop", "3: expect[1] cannot be checked: there is no event", "loop"),
-        ("never: [{event: loop, counts: 3}]", "1: never[0] cannot be checked: the event 'loop' has", "count"),
         (
             "expect: [{event: user, text: 2026-03-02}]",
             "1: expect[0] has a value that JSON cannot represent",
@@ -171,11 +158,8 @@ def test_settings_and_expectations_are_checked_when_the_file_is_read(
     ("change", "told", "hint"),
     [
         ("{remove: [x]}", "change.server is missing", "whose tools change"),
-        ("{server: a, added: []}", "change.added is not a known key", "Did you mean `add`?"),
         ("{server: a, remove: [b]}", "change has b, which is not a tool of a", "Write a:NAME."),
-        ("{server: a, add: [{description: x}]}", "change.add[0].id is missing", "server:NAME"),
         ("{server: a, describe: {'a:b': 3}}", 'change.describe."a:b" must be a string', "double quotes"),
-        ("{server: a, describe: {1: x}}", "change.describe[1] is not a string key", "double quotes"),
     ],
 )
 def test_a_change_of_a_catalog_is_checked_when_the_file_is_read(
@@ -185,10 +169,6 @@ def test_a_change_of_a_catalog_is_checked_when_the_file_is_read(
     _refuse(_written(tmp_path, text), f"1: turns[0].{told}", hint)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    _refuse(tmp_path / "none.yaml", "does not exist", "Check the name.")
-
-
 def _refuse(path: Path, told: str, hint: str) -> None:
     with pytest.raises(ConfigError) as refused:
         load_scenario(path)
@@ -196,16 +176,6 @@ def _refuse(path: Path, told: str, hint: str) -> None:
     assert told in refused.value.message.removeprefix(f"{path}:")
     assert hint in refused.value.hint
     assert refused.value.hint
-
-
-@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
-def test_every_shipped_scenario_says_what_it_is_about_and_what_comes_of_it(path: Path) -> None:
-    scenario = load_scenario(path)
-    assert scenario.title
-    assert scenario.about
-    assert scenario.expect
-    assert scenario.never
-    assert all(turn.steps[-1].say and not turn.steps[-1].calls for turn in scenario.turns)
 
 
 # Expectations: what meets them, in which order, and what is told where nothing does.
@@ -264,23 +234,14 @@ def test_what_must_not_occur_is_told_where_it_does() -> None:
     ("condition", "met"),
     [
         (3, True),
-        ("3", False),
         (True, False),
         ({"at_least": 3}, True),
         ({"at_least": 4}, False),
-        ({"at_most": 2}, False),
         ({"at_least": 1, "at_most": 5}, True),
-        ({"contains": "3"}, False),
     ],
 )
 def test_a_number_is_compared_as_a_number(condition: Any, met: bool) -> None:
     assert is_met(LOOP, count=condition) is met
-
-
-def test_a_text_may_contain_what_is_expected() -> None:
-    assert is_met(LOOP, guidance={"contains": "something"})
-    assert not is_met(LOOP, guidance={"contains": "nothing"})
-    assert not is_met(LOOP, guidance={"at_least": 1})
 
 
 def test_arguments_and_nested_values_are_compared_whole() -> None:
@@ -308,15 +269,6 @@ def test_an_entry_that_cannot_be_met_is_refused_with_the_nearest_name(
         expectation(entry)
     assert refused.value.message == told
     assert near in refused.value.hint
-
-
-@given(st.lists(st.text(max_size=3), max_size=8), st.data())
-def test_a_part_of_a_stream_in_its_order_is_always_met(texts: list[str], data: st.DataObject) -> None:
-    kept = [text for text in texts if data.draw(st.booleans())]
-    findings = found(recorded(*map(UserSaid, texts)), *({"event": "user", "text": text} for text in kept))
-    assert all(finding.met for finding in findings)
-    places = [finding.seq for finding in findings]
-    assert places == sorted(set(filter(None, places)))
 
 
 TWO_TURNS = """

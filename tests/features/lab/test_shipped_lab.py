@@ -12,8 +12,7 @@ from inspector.cli.options import Options
 from inspector.config.reader import typed_configuration
 from inspector.core.events import ApprovalDecided, CallFinished, Record, SessionStarted
 from inspector.features.lab.ground import Ground, question
-from inspector.features.lab.open_lab import ShippedLab, open_lab
-from inspector.features.lab.scenario import Scenario, Turn
+from inspector.features.lab.open_lab import ShippedLab
 from tests.support.commands import Toolsight
 from tests.support.retrieval import give
 
@@ -29,15 +28,6 @@ async def test_a_scenario_of_the_app_runs_on_the_demos_servers_where_another_was
     await lab.run(file, "", {}, records.append)
     (started,) = [record.event for record in records if isinstance(record.event, SessionStarted)]
     assert started.config == str(demo_path())
-
-
-@pytest.mark.slow
-async def test_a_script_comes_out_the_same_whatever_was_played_before(tmp_path: Path) -> None:
-    asked = Turn.model_construct(user="Which orders are late?", steps=())
-    scenario = Scenario.model_construct(title="Late", turns=(asked,))
-    options = Options(database=tmp_path / "t.db", values={"discovery.embedding_model": "none"})
-    async with open_lab(scenario, options) as lab:
-        assert lab.bench.ports.history is None
 
 
 def names(folder: Path) -> set[str]:

@@ -14,7 +14,6 @@ from inspector.core.events import (
     AnswerStreamed,
     BudgetMeasured,
     CallCounted,
-    ContextReduced,
     Event,
     IndexChanged,
     Record,
@@ -22,20 +21,13 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
-from inspector.features.trace.events_page import GROUPS, continued, event_row, in_group
+from inspector.features.trace.events_page import continued, in_group
 from tests.support.app import app_rig, goes, seen, until
 from widgets import RecordList, TextView
 
 
 def record(seq: int, event: Event | None = None) -> Record:
     return Record("s", seq, 0.0, event or ServerStopped("shop"))
-
-
-def test_the_list_goes_on_from_the_feed() -> None:
-    known = [record(1), record(2)]
-    assert continued(known, (record(2), record(3), record(4))) == [*known, record(3), record(4)]
-    assert continued(known, ()) == known
-    assert continued(known, (record(1), record(2))) == known
 
 
 @pytest.mark.parametrize("seqs", [(4,), (2, 4)])
@@ -55,12 +47,6 @@ def test_what_only_keeps_count_or_tells_progress_is_left_out_of_what_happened() 
     assert len(in_group(stream, "all")) == 4
     streamed = [record(1, UserSaid("x")), record(2, AnswerStreamed("y"))]
     assert [len(in_group(streamed, group)) for group in ("all", "model")] == [1, 2]
-
-
-def test_a_shortened_conversation_stands_out_with_the_guards_and_with_the_model() -> None:
-    reduced = record(1, ContextReduced("truncate", 9000, 7000, 2, "2 results shortened"))
-    assert [name for name in GROUPS if in_group([reduced], name)] == ["main", "guards", "model", "all"]
-    assert event_row(reduced).tone == "warning"
 
 
 async def test_new_events_are_added_without_reading_the_store() -> None:

@@ -39,12 +39,6 @@ def test_what_was_computed_and_what_is_reported_stand_side_by_side() -> None:
     assert said["price"] == "$0.0013 computed, $0.0013 as reported"
 
 
-def test_a_call_of_which_nothing_is_reported_or_priced_says_so() -> None:
-    said = told(call_facts(CALL, None))
-    assert "the provider reports nothing" in said["input"]
-    assert not {"answer", "reported", "price"} & set(said)
-
-
 def test_marks_for_the_cache_and_what_lost_it_are_told() -> None:
     call = replace(
         CALL, breakpoints=Breakpoints((3,), True, (0,), "1h"), charge=Charge(0, 750, 0, "tools: a")

@@ -181,12 +181,6 @@ async def test_an_import_tells_how_far_it_is_and_esc_stops_it() -> None:
         await until(pilot, lambda: "stopped early" in seen(pilot))
 
 
-async def test_an_app_that_cannot_import_says_which_command_does() -> None:
-    async with page(None) as pilot:
-        await pilot.press("i")
-        await until(pilot, lambda: "Use `toolsight sessions import`" in seen(pilot))
-
-
 @with_hostile_text
 def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)
@@ -194,34 +188,6 @@ def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     found.server(text).trouble = text
     assert sessions.rows([summary], text, {text: sessions.outline(1, found)})
     assert not {"\x1b", "\u202e"} & set("".join(map(str, report_lines(session_report(found), 40))))
-
-
-async def test_sessions_are_read_only_while_their_page_is_shown() -> None:
-    async with page() as pilot:
-        screen = pilot.app.screen
-        assert isinstance(screen, SessionsScreen)
-        await until(pilot, lambda: "outlines" in screen._jobs)
-        await goes(pilot, "budget")
-        assert screen._jobs["outlines"].is_stopped
-
-
-async def test_a_session_that_runs_elsewhere_is_marked_and_read_again_as_it_grows(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sessions, "_LOOKS_EVERY", 0.02)
-    running = SessionSummary("20261126-1", 1e9, 1e9, "/home/ada/shop", "", 4, 0, 1, "claude-code")
-    running = replace(running, is_running=True)
-    found = [running]
-    monkeypatch.setattr(MemoryStore, "sessions", lambda _: list(found))
-    async with app_rig(size=(140, 36), beside=lambda rig: {AGENTS: _over_its_store(rig)}) as (pilot, _):
-        await goes(pilot, "sessions")
-        await until(pilot, lambda: "claude-code" in seen(pilot))
-        assert "●" in row_of(pilot)
-        found[0] = replace(running, calls=777)
-        await until(pilot, lambda: "777" in row_of(pilot))
-        found[0] = replace(running, calls=778, is_running=False)
-        await until(pilot, lambda: "778" in row_of(pilot))
-        assert "●" not in row_of(pilot)
 
 
 async def test_a_session_that_runs_elsewhere_is_followed_until_it_ends_and_no_other_is_mixed_in(
@@ -264,7 +230,3 @@ async def test_a_session_that_runs_elsewhere_is_followed_until_it_ends_and_no_ot
         await until(pilot, lambda: "REPLAY end of 4 calls" in seen(pilot))
         await pilot.app.run_action("live")
         await until(pilot, lambda: "n=4" not in seen(pilot))
-
-
-def row_of(pilot: Pilot[None]) -> str:
-    return next(line for line in seen(pilot).splitlines() if "claude-code" in line)

@@ -7,7 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.app.replay import Replay, ReplayRefusal
-from inspector.app.stream import CHECKPOINT, Stream, View
+from inspector.app.stream import CHECKPOINT, Stream
 from inspector.core.events.base import Record
 from inspector.core.events.call import CallRejected
 from inspector.core.events.discovery import CatalogBuilt, CatalogEntry, ToolEvicted, ToolLoaded
@@ -40,10 +40,6 @@ STEPS: tuple[Step, ...] = (
 )
 
 
-_SAME = calls(("shop__list_orders", {"customer": "acme"}))
-LOOP: tuple[Step, ...] = (*STEPS[:3], _SAME, _SAME, _SAME, _SAME, says("Three orders are late."))
-
-
 def reading_office() -> dict[str, MemoryServer]:
     """The office with tools that claim to only read, so that no call counts as progress."""
     return {
@@ -60,11 +56,6 @@ def _view(pilot: Pilot[None]) -> Record:
     return pilot.app.view  # type: ignore[attr-defined, no-any-return]
 
 
-def _lane(pilot: Pilot[None], tool_id: str) -> str:
-    shown = pilot.app.screen.query_one(RecordList).shown
-    return next(str(record.cells[1]) for record in shown if record.key == tool_id)
-
-
 async def _talked(pilot: Pilot[None], rig: Rig) -> None:
     """The conversation, then the timeline."""
     await rig.bench.chat(QUESTION)
@@ -75,15 +66,6 @@ async def _talked(pilot: Pilot[None], rig: Rig) -> None:
 async def _replay(pilot: Pilot[None], *keys: str) -> None:
     await pilot.press(*keys)
     await until(pilot, lambda: _shown(pilot).is_replay)
-
-
-async def test_a_timeline_resized_while_another_page_is_shown_fits_when_it_comes_back() -> None:
-    async with app_rig(*STEPS, yes=True, servers=reading_office(), size=(80, 24)) as (pilot, rig):
-        await _talked(pilot, rig)
-        await goes(pilot, "budget")
-        await pilot.resize_terminal(120, 36)
-        await goes(pilot, "timeline")
-        await until(pilot, lambda: "1    2    3    4    5    6" in seen(pilot) and "›●" in seen(pilot))
 
 
 async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> None:
@@ -99,17 +81,6 @@ async def test_the_turn_under_the_cursor_tells_its_moves_and_what_it_did() -> No
         await pilot.press("end")
         assert said(pilot, "#facts").startswith("now, after 6 model calls")
         assert "from the cache" in said(pilot, "#detail").partition("What the calls cost")[2]
-
-
-async def test_a_tool_that_a_loop_evicted_has_its_cross_and_the_reason() -> None:
-    async with app_rig(*LOOP, yes=True, servers=reading_office(), size=(80, 24)) as (pilot, rig):
-        await rig.bench.chat(QUESTION)
-        await goes(pilot, "timeline")
-        await pilot.press("end")
-        await until(pilot, lambda: "✕" in _lane(pilot, "shop:list_orders"))
-        await pilot.press("left")
-        assert "●" in _lane(pilot, "shop:list_orders")
-        assert "loop guard" in said(pilot, "#detail")
 
 
 async def test_enter_shows_that_moment_on_every_page() -> None:
@@ -131,23 +102,6 @@ async def test_enter_shows_that_moment_on_every_page() -> None:
         for key in ("f2", "f5"):
             await pilot.press(key)
             await until(pilot, lambda: "REPLAY call 1 of 6" in seen(pilot))
-
-
-async def test_a_key_before_the_first_moment_is_shown_takes_the_replay_along(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    folded, moment = threading.Event(), Replay.moment
-
-    def slow(replay: Replay, stream: Stream, column: int) -> View:
-        folded.wait(10)
-        return moment(replay, stream, column)
-
-    monkeypatch.setattr(Replay, "moment", slow)
-    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
-        await _talked(pilot, rig)
-        await pilot.press("home", "enter", "right")
-        folded.set()
-        await until(pilot, lambda: _shown(pilot).column == 2)
 
 
 async def test_the_timeline_grows_with_the_session_but_neither_cursor_nor_replay_move() -> None:
@@ -240,15 +194,6 @@ async def test_a_click_on_a_cell_goes_to_its_call() -> None:
         frame = lanes.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
         await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
         await until(pilot, lambda: said(pilot, "#facts").startswith("call 4"))
-
-
-async def test_an_empty_session_says_what_to_do_and_has_nothing_to_replay() -> None:
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "timeline")
-        await until(pilot, lambda: "No model calls yet" in seen(pilot))
-        await pilot.press("left", "right", "home", "enter", "f")
-        await until(pilot, lambda: "nothing to replay" in toasts(pilot))
-        assert "REPLAY" not in seen(pilot)
 
 
 def stream_of(kept: list[Record]) -> Stream:

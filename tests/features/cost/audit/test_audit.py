@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients.seen import without_descriptions
 from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import AuthRequired, ConfigError, ConnectError, ServerExited
 from inspector.core.number import percent
 from inspector.core.ports import Snapshot
 from inspector.core.server import Era, ServerInfo, ServerSpec
-from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.settings import Settings
 from inspector.core.tool import Tool, definition
 from inspector.features.cost.audit import audit as rules
 from inspector.features.cost.audit.audit import (
@@ -25,7 +24,6 @@ from inspector.features.cost.audit.audit import (
     Pricing,
     configuration_audit,
     deferring,
-    tool_tokens,
 )
 from inspector.features.cost.audit.facts import note
 from inspector.features.cost.audit.result import (
@@ -43,7 +41,6 @@ from inspector.store.memory import MemoryServerMemory
 from inspector.tokens.cost import Delivery
 from tests.support.canned import PRICES
 from tests.support.fakes import ManualClock, character_meter
-from tests.support.hostile import by_hostile_kind
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 
 PRICED = Pricing(PRICES, PRICES.terms)
@@ -110,36 +107,6 @@ def test_servers_add_up_to_their_configuration(drawn: list[tuple[str, str, str]]
         assert one.tokens == sum(tool.cost.tokens for tool in one.tools)
 
 
-def test_discovery_is_the_search_tool_with_its_manifest_alone() -> None:
-    one, other = tools("a", 30), tools("b", 30)
-    asked = subject(one, other)
-    found = configuration_audit(asked, character_meter(), PRICED)
-    assert found.discovery == tool_tokens(asked, character_meter(), frozenset("ab"))
-    assert found.discovery < found.tokens
-    only_b = tool_tokens(asked, character_meter(), frozenset("b"))
-    assert found.discovery < only_b < found.tokens
-
-
-def test_a_configuration_that_binds_everything_is_told_what_discovery_would_cost() -> None:
-    off = Settings(discovery=DiscoverySettings(enabled=False, auto="tools", search_tool=False))
-    assert audited(tools("a", 30), settings=off).discovery == audited(tools("a", 30)).discovery
-
-
-def test_servers_that_were_not_measured_count_nothing_and_keep_their_reason() -> None:
-    own = tools("a", 2)
-    readings = {"a": Reading(own), "b": Reading(reason="needs B_TOKEN")}
-    found = configuration_audit(subject(readings=readings), character_meter(), PRICED)
-    assert [server.name for server in found.measured] == ["a"]
-    assert found.tokens == audited(own).tokens
-    assert (found.servers[1].tokens, found.servers[1].reading.reason) == (0, "needs B_TOKEN")
-
-
-def test_nothing_measured_costs_nothing_and_suggests_nothing() -> None:
-    found = configuration_audit(subject(readings={"a": Reading(reason="gone")}), character_meter(0), PRICED)
-    assert (found.tokens, found.discovery, found.share, found.saved_fraction) == (0, 0, 0.0, 0.0)
-    assert found.suggestions == ()
-
-
 def test_a_toolset_leaves_the_other_tools_out() -> None:
     one, other = tools("a", 2), tools("b", 2)
     few = Toolset("few", servers={"b": ServerRule(frozenset({"tool_0"}))})
@@ -148,13 +115,6 @@ def test_a_toolset_leaves_the_other_tools_out() -> None:
     assert [tool.id for tool in found.tools] == ["b:tool_0"]
     with pytest.raises(ConfigError):
         audited(one, other, configuration=configuration, toolset="none")
-
-
-@pytest.mark.slow
-@by_hostile_kind
-def test_tools_of_any_text_are_audited(text: str) -> None:
-    own = (Tool("a", text, text, {"type": "object", "description": text, "properties": {text: {}}}),)
-    assert audited(own, [Tool("b", text)]).tokens > 0
 
 
 # Suggestions
@@ -220,22 +180,6 @@ def test_there_are_three_suggestions_the_best_of_each_kind_first() -> None:
         (s.tokens for s in found.suggestions), reverse=True
     )
     assert audited(one, other, usage=Usage(1, {"a:tool_0": 1})).suggestions == found.suggestions
-
-
-def test_a_parameter_called_description_is_no_words() -> None:
-    schema = {
-        "properties": {"description": {"type": "string", "description": "d"}},
-        "anyOf": [{"description": "d", "type": "object"}],
-    }
-    bare = {"properties": {"description": {"type": "string"}}, "anyOf": [{"type": "object"}]}
-    assert without_descriptions(schema) == bare
-
-
-def test_a_schema_that_is_nested_too_deeply_is_left_alone() -> None:
-    schema: dict[str, Any] = {"type": "object"}
-    for _ in range(700):
-        schema = {"items": schema}
-    assert audited([Tool("a", "deep", "Words.", schema)]).tokens > 0
 
 
 # Asking servers
@@ -306,14 +250,6 @@ def test_a_snapshot_stands_in_for_a_server_that_may_not_be_started() -> None:
     assert stored(spec, memory).reason == NOT_APPROVED
     memory.remember_tools(spec.fingerprint(), Snapshot(tools("a", 1), 5.0, "Serves."))
     assert stored(spec, memory) == Reading(tools("a", 1), "Serves.", at=5.0)
-
-
-def test_the_tools_of_a_server_go_by_the_name_it_has_in_a_configuration() -> None:
-    reading = Reading(tools("a", 2))
-    assert reading.named("a") is reading
-    assert reading.named("b") == Reading(tools("b", 2))
-    gone = Reading(reason="gone")
-    assert gone.named("b") is gone
 
 
 def test_tools_that_a_client_leaves_out_cost_nothing() -> None:

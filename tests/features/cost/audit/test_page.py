@@ -39,11 +39,6 @@ async def test_every_configuration_is_listed_and_the_one_under_the_cursor_shown_
         assert unknown.verdict is None
 
 
-async def test_a_machine_without_configurations_is_told_where_to_look() -> None:
-    async with page(lambda: Audit(machine().basis, (), (), ())) as pilot:
-        await until(pilot, lambda: "No MCP client on this machine has a server" in seen(pilot))
-
-
 async def test_reading_that_fails_is_told_and_can_be_tried_again() -> None:
     answers: list[Exception | Audit] = [ConfigError("The home folder is gone"), machine()]
 
@@ -57,8 +52,3 @@ async def test_reading_that_fails_is_told_and_can_be_tried_again() -> None:
         await until(pilot, lambda: "The home folder is gone" in seen(pilot))
         await pilot.press("r")
         await until(pilot, lambda: "Claude Code" in seen(pilot))
-
-
-async def test_a_session_that_reads_no_files_says_which_command_does() -> None:
-    async with page(None) as pilot:
-        await until(pilot, lambda: "Use `toolsight audit`" in seen(pilot))

@@ -40,12 +40,6 @@ def _tokens(pilot: Pilot[None]) -> list[int]:
     return [int(found[1].replace(",", "")) for found in numbers if found is not None]
 
 
-def _screen(pilot: Pilot[None]) -> RaceScreen:
-    screen = pilot.app.screen
-    assert isinstance(screen, RaceScreen)
-    return screen
-
-
 @asynccontextmanager
 async def opened(
     lab: MemoryLab,
@@ -130,20 +124,6 @@ async def test_a_real_model_is_asked_twice_only_after_a_yes(tmp_path: Path) -> N
         await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
         await pilot.press("y", "left", "enter")
         await until(pilot, lambda: len(lab.runs) == 2)
-
-
-async def test_what_was_set_in_the_session_applies_to_both_but_cannot_make_static_another(
-    tmp_path: Path,
-) -> None:
-    lab = race_lab(tmp_path)
-    async with opened(lab) as (pilot, rig):
-        rig.bench.policy.set("chat.max_steps", 9)
-        rig.bench.policy.set("binding.policy", "keep")
-        await _raced(pilot)
-        assert {run[1]: run[2] for run in lab.runs} == {
-            "static": {"chat.max_steps": 9},
-            "toolsight": {"chat.max_steps": 9, "binding.policy": "keep"},
-        }
 
 
 async def test_esc_stops_both_runs_then_leaves(tmp_path: Path) -> None:

@@ -32,9 +32,8 @@ from inspector.core.prompt_cache import CacheTerms, Charge
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.features.lab.comparison import ScenarioResult, totals
 from inspector.features.lab.ground import question
-from inspector.features.lab.race.facts import NOT_COMPARABLE, big_share
+from inspector.features.lab.race.facts import big_share
 from inspector.features.lab.race.race import Race, RaceFrame, Verdict
-from widgets.meter import big
 
 NO_CALLS = "Neither side made a successful tool call, so the number only covers definitions."
 CASE = question("Which orders are late?")
@@ -166,13 +165,6 @@ def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     )
 
 
-def test_more_tokens_are_a_negative_saving_and_no_answer_is_told() -> None:
-    capped = records(UserSaid("a"), asked(30), TurnEnded("capped"), UserSaid("b"), TurnEnded("answered"))
-    verdict = ended(run(20), capped)
-    assert verdict.saved == pytest.approx(-0.5)
-    assert verdict.notes == (NO_CALLS, "toolsight: a message got no answer (capped).")
-
-
 def solving(steps: int, outcome: TurnOutcome = "answered") -> list[Record]:
     """A run with so many calls that succeed."""
     done = [
@@ -209,10 +201,6 @@ def test_a_race_with_unequal_catalogs_has_no_number_and_says_so_largest(
     assert verdict.shortfall.startswith("Not comparable: static had") is (static != other)
     assert (big_share(verdict) == "NOT COMPARABLE") is (static != other)
     assert not any(note.startswith("Not comparable") for note in verdict.notes)
-
-
-def test_every_letter_of_the_largest_words_can_be_drawn() -> None:
-    assert len(big(NOT_COMPARABLE, 1)[0]) == 4 * len(NOT_COMPARABLE) - 1
 
 
 @pytest.mark.parametrize(("static", "other"), [("answered", "failed"), ("capped", "answered")])

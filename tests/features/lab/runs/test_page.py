@@ -24,7 +24,6 @@ from inspector.features.lab.runs.conversation import RunSource
 from inspector.features.lab.runs.facts import report
 from inspector.features.lab.runs.page import (
     NO_SESSIONS,
-    NOT_HERE,
     RecordedRunScreen,
     RecordedRunsScreen,
     _asked,
@@ -151,23 +150,6 @@ async def test_without_own_sessions_the_page_says_how_to_get_some(two: Path) -> 
         await until(pilot, lambda: NO_SESSIONS in status(pilot))
         assert "import an agent's transcripts" in status(pilot)
         assert setups_in(pilot) == []
-
-
-async def test_sessions_whose_tools_nobody_defines_are_named_with_what_to_do(two: Path) -> None:
-    async with opened(RunSource(two, priced), imported(*ASKED)) as pilot:
-        await until(pilot, lambda: "has a definition" in status(pilot))
-        assert "connect their servers" in status(pilot)
-        assert "library/lend_book" in status(pilot)
-
-
-async def test_a_recording_that_cannot_be_read_is_an_error_on_the_page(tmp_path: Path) -> None:
-    async with opened(RunSource(tmp_path / "gone.jsonl", priced)) as pilot:
-        await until(pilot, lambda: "gone.jsonl does not exist" in status(pilot))
-
-
-async def test_where_nothing_can_be_played_the_page_names_the_command() -> None:
-    async with opened(None) as pilot:
-        await until(pilot, lambda: NOT_HERE in status(pilot))
 
 
 async def test_a_stop_keeps_the_runs_that_every_profile_has_played(two: Path) -> None:

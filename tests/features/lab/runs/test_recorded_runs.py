@@ -12,16 +12,12 @@ import pytest
 from inspector.cli.composition import model_for
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
-from inspector.core.events import Event, Record
-from inspector.core.events.call import CallFinished
-from inspector.core.events.session import UserSaid
 from inspector.core.tool import Tool
 from inspector.features.lab.runs.recorded_agent import Reason, ToolNames, known_runs
 from inspector.features.lab.runs.recorded_batch import play_batch, setups
 from inspector.features.lab.runs.recorded_run import Kept, PlayedRun, RunSetup, play
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import (
-    NO_RESULT,
     RecordedCall,
     RecordedMessage,
     RecordedRun,
@@ -122,14 +118,6 @@ def test_a_call_of_an_evicted_tool_hurts_and_is_searched_for_with_what_found_it(
     assert run.rejected == 0
 
 
-def test_a_guard_that_steps_in_is_counted_with_the_call_that_it_cost() -> None:
-    again = [step("", call(SOIL, "dry")) for _ in range(4)]
-    run = played(run_of(*again, step("Done."), asked="The soil's moisture?"))
-    assert run.loops >= 1
-    assert [lack.cause for lack in run.evicted] == ["loop"]
-    assert run.calls == 4
-
-
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "call_tool", "text"])
 def test_every_delivery_makes_the_recorded_calls(delivery: str) -> None:
     two = run_of(
@@ -137,41 +125,6 @@ def test_every_delivery_makes_the_recorded_calls(delivery: str) -> None:
     )
     run = played(two, binding__delivery=delivery)
     assert (run.calls, run.rejected, searched(run)) == (2, 0, {"first": 1})
-
-
-def events(run: RecordedRun) -> list[Event]:
-    """The events of a played run, which are not kept afterwards."""
-    copied: list[Event] = []
-
-    class Listening(MemoryStore):
-        def append(self, record: Record) -> None:
-            copied.append(record.event)
-            super().append(record)
-
-    listening = replace(ports(), store=Listening())
-    asyncio.run(play(run, RunSetup("s", "static"), LIBRARY, listening, Kept(), model="priced"))
-    assert listening.store.sessions() == []
-    return copied
-
-
-def test_what_belongs_to_a_message_is_done_after_it_even_if_the_one_before_was_cut_short() -> None:
-    first = RecordedMessage("First.", (step("", call(LEND)),))
-    second = RecordedMessage("Second.", (step("", call(WATER)), step("Done.")))
-    said = events(RecordedRun("r", "t", (first, second)))
-    order = [
-        event.text if isinstance(event, UserSaid) else event.tool
-        for event in said
-        if isinstance(event, UserSaid | CallFinished)
-    ]
-    assert order == ["First.", LEND, "Second.", WATER]
-
-
-def test_a_call_without_a_recorded_result_says_so() -> None:
-    unknown = RecordedCall("lend_book", {}, None, server="library")
-    run = played(run_of(RecordedStep("I lend a book.", (unknown,)), step("Done.")), "static")
-    # The text is in the conversation of the second call only.
-    with_result = played(run_of(step("I lend a book.", call(LEND, NO_RESULT)), step("Done.")), "static")
-    assert run.spent == with_result.spent
 
 
 def test_costs_are_the_models_prices_with_and_without_its_cache() -> None:
@@ -192,20 +145,6 @@ def test_runs_that_share_an_index_and_counts_are_as_alone() -> None:
     chosen = setups(["toolsight", "static", "prd", "attention"], {}, {"binding.capacity": [1, 8]})
     first = [once(setup) for setup in chosen]
     assert [once(setup) for setup in reversed(chosen)] == first[::-1]
-
-
-@pytest.mark.parametrize("profile", ["toolsight", "attention"])
-def test_a_shared_index_compares_meanings_whatever_setup_and_catalog_came_before(profile: str) -> None:
-    embedder = MemoryEmbedder()
-    meaning = replace(ports(), embedder_for=lambda _: embedder)
-    setup = RunSetup(profile, profile, {"discovery.auto": "always", "gate.threshold": 0.1})
-    kept = Kept()
-    lending = run_of(*LENDING.steps, asked="Lend a book to a reader.")
-    before = asyncio.run(play(lending, RunSetup("s", "static"), LIBRARY[:1], meaning, kept, model="priced"))
-    after = asyncio.run(play(lending, setup, LIBRARY, meaning, kept, model="priced"))
-    assert before.rejected == 1
-    assert after.rejected == 0
-    assert after == asyncio.run(play(lending, setup, LIBRARY, meaning, Kept(), model="priced"))
 
 
 def test_calls_without_a_definition_are_left_out_and_named_and_void_the_bill() -> None:
@@ -285,25 +224,6 @@ def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
     assert batch.bills["static"].mean == pytest.approx(3000 / batch.played["static"][0].spent.input)
 
 
-def test_static_binding_is_played_once_whatever_varies() -> None:
-    chosen = setups(["static", "toolsight"], {}, {"binding.delivery": ["append", "call_tool"]})
-    assert [one.name.rpartition(" ")[2] for one in chosen] == ["static", "append", "call_tool"]
-
-
-def test_a_refused_call_is_recovered_only_if_its_tool_is_called_again_and_is_bound() -> None:
-    first, again, soil = step("Now.", call(LEND)), step("Again.", call(LEND)), step("Soil.", call(SOIL))
-    messages = (RecordedMessage("soil", (first,)), RecordedMessage("lend", (again, soil)))
-    run = replace(LENDING, messages=messages)
-    gated = played(run, "attention", gate__ranker="bm25", gate__threshold=0.1, gate__query="user")
-    assert [(one.name, one.recovered) for one in gated.refused] == [
-        ("library__lend_book", True),
-        ("garden__soil_report", False),
-    ]
-    assert [need.reached for need in gated.needs] == [False, False]
-    assert len(gated.bound) >= 3
-    assert not played(run).refused
-
-
 def test_a_summary_counts_searches_by_reason_and_bound_tools_of_a_run() -> None:
     known, chosen = known_runs([LENDING], LIBRARY), setups(["static", "toolsight"], FREE, {})
     static, found = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
@@ -323,24 +243,6 @@ def test_only_a_call_that_was_answered_as_unknown_has_a_wrong_name() -> None:
     known = known_runs([run_of(step("Go.", made_up, other, told))], LIBRARY)
     assert known.unknown == {"library/steal_book": 1}
     assert set(known.without) == {"library/steal_book", "library/burn_book"}
-
-
-def test_a_batch_that_is_stopped_tells_of_the_runs_so_far() -> None:
-    known, answers = known_runs([LENDING] * 3, LIBRARY), iter([False, True])
-    chosen = setups(["static"], {}, {})
-    batch = play_batch(known, LIBRARY, chosen, ports(), model="priced", stopped=lambda: next(answers))
-    assert batch.summaries[0].runs == 1
-
-
-def test_a_run_may_have_only_the_servers_that_it_called() -> None:
-    known, chosen = known_runs([LENDING], LIBRARY), setups(["static"], {}, {})
-    alone, among = (
-        play_batch(known, LIBRARY, chosen, ports(), model="priced", own_servers=own).summaries[0].tool_tokens
-        for own in (True, False)
-    )
-    assert alone is not None
-    assert among is not None
-    assert alone.mean < among.mean
 
 
 def test_a_run_that_did_not_reach_its_tools_costs_but_counts_as_no_solved_one() -> None:
@@ -403,23 +305,6 @@ def test_a_folder_may_mix_formats_and_other_files_are_only_counted(tmp_path: Pat
     assert found.formats == {"MCPMark": 1, "LiveMCPBench": 1, "Toolathlon": 1, "BFCL multi-turn": 1}
     assert len({run.id for run in found.runs}) == len(found.runs) == 4
     assert found.others == 3
-
-
-@pytest.mark.parametrize("limit", [1, 3, 7, 50])
-def test_a_sample_is_spread_evenly_and_always_the_same(tmp_path: Path, limit: int) -> None:
-    for number in range(12):
-        write(
-            tmp_path / f"m_{number:02}.json",
-            {"messages": [{"role": "user", "content": "x"}, {"role": "assistant", "content": "y"}]},
-        )
-    found = read_runs(tmp_path)
-    sample = found.sampled(limit)
-    assert sample == found.sampled(limit)
-    assert len({run.id for run in sample}) == min(limit, 12)
-    places = [found.runs.index(run) for run in sample]
-    gaps = {after - before for before, after in zip(places, [*places[1:], 12], strict=True)}
-    assert places[0] == 0
-    assert max(gaps) - min(gaps) <= 1
 
 
 def _chat(tmp_path: Path, message: object) -> Path:

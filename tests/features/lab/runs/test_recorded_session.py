@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted, Record
 from inspector.core.events.base import json_lines, record_json
-from inspector.core.redaction import clean
 from inspector.core.tool import Tool
 from inspector.features.agents.agent_session import AgentSession
 from inspector.features.agents.importing import Importer
@@ -97,14 +96,6 @@ ASKED = (
 )
 
 
-def test_a_tool_without_a_definition_is_left_out_counted_and_named() -> None:
-    run = session_run(imported(*ASKED), {})
-    assert run is not None
-    known = known_runs([run], ())
-    assert known.without == {"library/lend_book": 1, "claude-code/Bash": 1}
-    assert (known.calls, known.dropped) == (2, 1)
-
-
 def test_a_connected_server_defines_a_tool_that_a_transcript_only_names() -> None:
     connected = {tool.id: tool for tool in LIBRARY}
     run = session_run(imported(*ASKED), connected)
@@ -134,15 +125,6 @@ def test_a_session_of_every_agent_is_a_run_with_its_messages_and_calls(kind: For
     assert any(calls)
     for run, tools in zip(runs, calls, strict=True):
         assert [f"{one.server}:{one.tool}" for one in (run.calls if run else ())] == tools
-
-
-def test_a_secret_that_was_redacted_stays_so_and_the_run_plays() -> None:
-    secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-    records = session(run_of(step("I lend a book.", call(LEND, f"key {secret}", note=secret)), step("Done.")))
-    run = session_run([Record("r", one.seq, 0.0, clean(one.event)) for one in records], {})
-    assert run is not None
-    assert secret not in repr(run)
-    assert called(session(known_runs([run], ()).runs[0])) == [LEND]
 
 
 def test_a_session_that_was_printed_as_events_is_read_with_its_tools(tmp_path: Path) -> None:

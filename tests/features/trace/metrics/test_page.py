@@ -1,19 +1,13 @@
 """The telemetry page: live and over all sessions; what it says without any."""
 
-from collections.abc import Iterator
 from threading import Event
-from types import SimpleNamespace
-from typing import cast
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from textual.content import Content
 
-from inspector.app.app import ToolsightApp
 from inspector.app.context import Job
 from inspector.app.draw.table import table_lines
 from inspector.core.error import BreakerState, BreakerStatus
-from inspector.core.events import Record
 from inspector.core.report import Table
 from inspector.core.turns import turns
 from inspector.features.trace.metrics import page as content
@@ -89,34 +83,6 @@ async def test_a_session_is_counted_once_at_a_time_and_once_more_for_what_came_m
     assert set(at_once) == {1}
 
 
-def test_a_count_that_is_stopped_reads_no_further() -> None:
-    job, read = Job("", lambda _job, _act: None), 0
-
-    def records(_kinds: object) -> Iterator[Record]:
-        nonlocal read
-        for read, record in enumerate(records_of(story_store()), start=1):
-            job.is_stopped = read == 3
-            yield record
-
-    content._of_one(cast("SessionView", SimpleNamespace(records=records)), job)
-    assert read == 3
-
-
-async def test_in_a_replay_the_page_counts_up_to_the_moment() -> None:
-    async with app_rig(*STEPS) as (pilot, rig):
-        await rig.bench.chat("What is the forecast for Oslo?")
-        await goes(pilot, "telemetry")
-        await until(pilot, lambda: "hybrid" in seen(pilot))
-        replay = cast("ToolsightApp", pilot.app).replay
-        stream = replay.catch_up()
-        replay.show(stream, 1, replay.moment(stream, 1))
-        await until(pilot, lambda: "hybrid" not in seen(pilot))
-        counts = {
-            line.split("  ")[0].strip(): line.split()[-1] for line in seen(pilot).splitlines() if line.strip()
-        }
-        assert counts["model searches"] == "0"
-
-
 def test_a_breaker_and_the_backlog_are_told() -> None:
     told = " ".join(drawn(shown_with(OPEN), "failures", 200).split())
     assert "shop open 1970-01-01 01:00:00 01:01:00 83 % 6 2 5 of 6 calls failed" in told
@@ -129,13 +95,6 @@ def test_a_breaker_and_the_backlog_are_told() -> None:
 def test_without_anything_to_count_it_is_said_what_to_do(is_all: bool, told: str) -> None:
     shown = content.Shown.of(Telemetry().end(), is_all=is_all)
     assert {drawn(shown, group) for group in content.GROUPS} == {told}
-
-
-@pytest.mark.parametrize("width", [76, 116])
-def test_no_line_is_wider_than_the_page(width: int) -> None:
-    shown = shown_with(OPEN, missed=(Miss("s", 1, "long " * 60, ("shop:all",)),))
-    lines = [line for group in content.GROUPS for line in drawn(shown, group, width).splitlines()]
-    assert max(Content(line).cell_length for line in lines) <= width
 
 
 @with_hostile_text
@@ -163,8 +122,3 @@ def test_numbers_are_never_cut_and_columns_never_too_wide(
             assert all(word in "\n".join(lines) for word in number.split())
     if lines and not lines[-1].startswith("  "):
         assert max(map(len, lines)) <= max(width, 34)
-
-
-def test_a_table_that_does_not_fit_becomes_a_block_a_row() -> None:
-    table = Table("", ("name", "first", "second"), (("one", "1,000", "2,000"),), frozenset({1, 2}))
-    assert [str(line) for line in table_lines(table, 12)] == ["one", "  first 1,000   second 2,000"]
