@@ -33,13 +33,6 @@ def test_a_server_works_where_nothing_is_lost_and_the_rules_are_known() -> None:
     assert (found.verdict, found.finding, found.confidence) == (Verdict.WORKS, "", Confidence.DOCUMENTED)
 
 
-def test_a_server_works_as_surely_as_the_weakest_rule_says() -> None:
-    client = _sure()
-    facts = (*client.facts, Fact(Topic.NAMES, "So.", Confidence.REPORTED, "https://a.example"))
-    found = verdict(replace(client, facts=facts), [PLAIN], "")
-    assert (found.verdict, found.confidence) == (Verdict.WORKS, Confidence.REPORTED)
-
-
 ODD = replace(PLAIN, input_schema={"type": "object", "oneOf": []})
 LONG = replace(PLAIN, name="x" * 130)
 
@@ -182,8 +175,3 @@ def test_a_client_without_tasks_loses_a_tool_that_runs_only_as_one(
     told = _told(replace(_sure(), tasks=tasks), *tools)
     assert told[0] is kind
     assert finding in told[1]
-
-
-def test_what_nobody_measured_of_a_client_and_tasks_is_unknown() -> None:
-    known = {one.name for one in real_clients() if one.confidence(Topic.TASKS) is not Confidence.ASSUMED}
-    assert {one.name for one in real_clients() if one.tasks is not None} == known

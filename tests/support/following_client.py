@@ -9,8 +9,7 @@ from typing import Any
 from inspector.clients.client import Client
 from inspector.clients.seen import SeenTool, cut, see
 from inspector.core.tool import Tool, acting_meta
-from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.marks import SERVER, ServerLog
+from inspector.features.clients.measured.conversation import SERVER, Conversation, ServerLog
 from inspector.features.clients.measured.wire import Api, Call, answer, read
 from tests.support.in_process import fixture_module
 

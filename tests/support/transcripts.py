@@ -24,7 +24,7 @@ FILES = {
     Format.COPILOT: SMALL / "copilot.jsonl",
     Format.OTEL: SMALL / "otel.jsonl",
 }
-CODE_MODE = SMALL / "codex-code-mode.jsonl"
+CODE_MODE, SUB_AGENT = SMALL / "codex-code-mode.jsonl", SMALL / "claude-code-agent.jsonl"
 _Kind = TypeVar("_Kind")
 
 

@@ -24,8 +24,7 @@ from inspector.core.number import count
 from inspector.core.redaction import learn_environment, open_private, private_folder
 from inspector.core.report import NAME, Column, Table
 from inspector.features.clients.facts import today
-from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.marks import SERVER, ServerLog
+from inspector.features.clients.measured.conversation import SERVER, Conversation, ServerLog
 from inspector.features.clients.measured.program import (
     STARTS,
     Setting,

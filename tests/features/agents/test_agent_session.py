@@ -8,14 +8,11 @@ import pytest
 
 from inspector.core.events import (
     BudgetMeasured,
-    CallFinished,
-    CallStarted,
     CatalogBuilt,
     ContextReduced,
     Event,
     ModelRequested,
     ModelResponded,
-    ModelSwitched,
     SearchPerformed,
     ServerReady,
     ToolLoaded,
@@ -31,12 +28,10 @@ from inspector.features.agents.transcript import (
     Answered,
     Asked,
     Begun,
-    Called,
     Compacted,
     Entry,
     Interrupted,
     Searched,
-    ServerAnnounced,
     ToolsOffered,
     ToolsWithdrawn,
 )
@@ -64,11 +59,6 @@ def of_type(kind: type[E], found: Iterable[Event]) -> list[E]:
     return [event for event in found if isinstance(event, kind)]
 
 
-def test_a_session_begins_with_its_agent_version_folder_and_model() -> None:
-    started = events()[0]
-    assert started.summary() == "claude-code 2.1  /home/ada  claude-x"
-
-
 def test_a_deferred_tool_is_loaded_by_the_search_that_found_it() -> None:
     found = events(ToolsOffered((ORDERS, LATE), deferred=True), Searched("s1", "late", found=(LATE,)))
     state = fold(records(found))
@@ -82,12 +72,6 @@ def test_a_search_keeps_its_order_and_has_no_score() -> None:
     assert [hit.tool_id for hit in search.report.results] == ["shop:late_orders", "shop:list_orders"]
     assert search.report.unscored
     assert "0.00" not in search.summary()
-
-
-def test_what_nobody_offered_is_in_the_catalog_once_it_is_found_or_called() -> None:
-    state = fold(records(events(Searched("s1", "late", found=(LATE,)), Called("c1", ORDERS))))
-    assert state.tools["shop:late_orders"].binding is Binding.LOADED
-    assert state.tools["shop:list_orders"].binding is Binding.PINNED
 
 
 def test_a_tool_without_a_definition_has_no_tokens_and_the_catalog_says_so() -> None:
@@ -125,12 +109,6 @@ def test_withdrawn_tools_leave_the_catalog() -> None:
     assert set(fold(records(found)).tools) == {"shop:list_orders"}
 
 
-def test_a_servers_instructions_are_part_of_what_the_model_reads() -> None:
-    found = events(ServerAnnounced("shop", "Ask for the week."), Asked("hi"), Answered("a1", text="hello"))
-    assert fold(records(found)).servers["shop"].info.instructions == "Ask for the week."
-    assert of_type(ModelRequested, found)[0].tokens.instructions > 0
-
-
 def test_a_model_call_keeps_what_the_provider_reported_beside_what_was_counted() -> None:
     usage = Usage(9000, 20, 8000, 500)
     found = events(Asked("one two three"), Answered("a1", "claude-x", "four", usage=usage))
@@ -138,18 +116,6 @@ def test_a_model_call_keeps_what_the_provider_reported_beside_what_was_counted()
     assert request.tokens.history == 3
     assert response.usage == usage
     assert fold(records(found)).costs[0].reported_read == 8000
-
-
-def test_another_model_is_told_before_the_call_that_it_answers() -> None:
-    found = events(Answered("a1", "claude-x"), Answered("a2", "claude-y"))
-    kinds = [type(event) for event in found if isinstance(event, ModelSwitched | ModelResponded)]
-    assert kinds == [ModelResponded, ModelSwitched, ModelResponded]
-
-
-def test_a_call_whose_time_nobody_measured_claims_none() -> None:
-    found = events(Called("c1", SHELL, {"command": "ls"}, "a b", ok=False))
-    assert of_type(CallStarted, found)[0].arguments == {"command": "ls"}
-    assert of_type(CallFinished, found)[0].summary() == "claude-code:Bash  failed"
 
 
 def test_after_a_compaction_only_the_summary_is_counted() -> None:

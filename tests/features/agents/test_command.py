@@ -9,7 +9,6 @@ import pytest
 
 from inspector.cli.table import Cancellation
 from inspector.core.events import Origin, Record, SessionStarted
-from inspector.features.agents.transcript_file import reader
 from inspector.features.trace import sessions_page as content
 from inspector.store.store import SqliteStore
 from tests.support.commands import Toolsight, in_process
@@ -60,23 +59,6 @@ def test_a_file_that_is_no_transcript_is_skipped_beside_others_and_refused_alone
     assert alone.exit_code == 2
     assert "docs/papers/transcripts.md" in alone.stderr
     assert alone.stderr.count(str(other)) == 1, "the file is named once"
-
-
-def test_a_file_that_vanishes_during_an_import_is_skipped(
-    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    gone = written(transcript.parent / "gone.jsonl", story())
-
-    def is_transcript(path: Path) -> bool:
-        if path == gone:
-            path.unlink()
-        return True
-
-    monkeypatch.setattr(reader, "_is_transcript", is_transcript)
-    done = run("sessions", "import", str(transcript.parent))
-    assert "1 transcript: 1 new" in done.stdout
-    assert "gone.jsonl" in done.stderr
-    assert "does not exist" in done.stderr
 
 
 def test_an_agents_folder_is_not_opened_without_a_yes(run: Toolsight, tmp_path: Path) -> None:

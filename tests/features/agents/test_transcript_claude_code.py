@@ -2,12 +2,10 @@
 
 from inspector.core.message import Usage
 from inspector.features.agents.transcript import (
-    AgentTool,
     Answered,
     Asked,
     Begun,
     Called,
-    Compacted,
     Interrupted,
     Searched,
     ServerAnnounced,
@@ -19,7 +17,6 @@ from inspector.features.agents.transcript_file.reader import Format, line_reader
 from tests.support.transcripts import (
     FILES,
     NO_USAGE,
-    SMALL,
     Claude,
     called,
     fed,
@@ -32,40 +29,6 @@ from tests.support.transcripts import (
 
 CLAUDE = Format.CLAUDE_CODE
 FLOUR = "mcp__bakery__order_flour"
-
-
-def test_a_session_is_told_in_the_order_in_which_it_happened() -> None:
-    kinds = [type(entry).__name__ for entry in whole(FILES[CLAUDE])]
-    assert kinds == [
-        *(
-            "Begun",
-            "Asked",
-            "ToolsOffered",
-            "ServerTrouble",
-            "ServerTrouble",
-            "ServerAnnounced",
-            "ToolsOffered",
-        ),
-        *(
-            "Answered",
-            "Searched",
-            "Answered",
-            "Called",
-            "Called",
-            "Answered",
-            "Searched",
-            "Answered",
-            "Searched",
-        ),
-        *("Answered", "Called", "Answered", "Compacted", "Asked", "Interrupted", "Interrupted"),
-    ]
-
-
-def test_a_sub_agent_names_its_parent() -> None:
-    begun, *others = whole(SMALL / "claude-code-agent.jsonl")
-    assert isinstance(begun, Begun)
-    assert (begun.session, begun.parent) == ("ab12", "s-bakery")
-    assert [type(entry) for entry in others] == [Asked, Answered, Called, Answered]
 
 
 def test_an_answer_in_pieces_is_one_and_is_paid_once() -> None:
@@ -94,15 +57,6 @@ def test_a_result_that_comes_between_the_pieces_is_behind_the_answer() -> None:
     assert [call.id for answer in of(Answered, entries) for call in answer.calls] == ["a", "b"]
 
 
-def test_the_input_includes_what_the_cache_read_and_wrote() -> None:
-    (answer,) = of(Answered, read(CLAUDE, Claude().answer("m", said("Done."))))
-    assert (answer.usage.input_tokens, answer.usage.cached_tokens, answer.usage.written_tokens) == (
-        240,
-        200,
-        30,
-    )
-
-
 def test_usage_of_zeros_is_unknown_and_not_nothing() -> None:
     record = Claude().record("assistant", message={"id": "m", "content": "Hi.", "usage": {"input_tokens": 0}})
     (answer,) = of(Answered, read(CLAUDE, record))
@@ -129,21 +83,6 @@ def test_a_copy_under_new_uuids_is_neither_told_nor_paid_again() -> None:
     assert reader.tally.left_out == {"copied history": 2}
 
 
-def test_a_tool_search_has_its_query_what_it_found_and_how_many_waited() -> None:
-    first, nothing, named = of(Searched, whole(FILES[CLAUDE]))
-    assert (first.query, first.limit, first.waiting) == ("order flour", 3, 4)
-    assert [tool.name for tool in first.found] == ["order_flour", "list_stock"]
-    assert (nothing.query, nothing.found, nothing.error) == ("tell a colleague", (), "")
-    assert (named.query, named.names) == ("", ("mcp__claude_ai_Post__send_note",))
-
-
-def test_what_a_search_found_has_the_definition_that_the_transcript_holds() -> None:
-    flour, stock = of(Searched, whole(FILES[CLAUDE]))[0].found
-    assert flour.definition is not None
-    assert flour.definition["description"] == "Order flour from the mill."
-    assert stock.definition is None
-
-
 def test_the_apis_own_tool_search_is_a_search_too() -> None:
     claude = Claude()
     name = "tool_search_tool_regex"
@@ -156,18 +95,6 @@ def test_the_apis_own_tool_search_is_a_search_too() -> None:
     assert (search.query, [tool.sent for tool in search.found], search.error) == ("flour", [FLOUR], "")
     (search,) = of(Searched, read(CLAUDE, claude.answer("n", call, broken)))
     assert (search.found, search.error) == ((), "unavailable")
-
-
-def test_a_call_has_its_server_its_arguments_and_whether_it_failed() -> None:
-    order, stock, note = of(Called, whole(FILES[CLAUDE]))
-    assert order.tool == AgentTool("order_flour", "bakery", FLOUR)
-    assert (order.arguments, order.text, order.ok) == (
-        {"kind": "rye", "kilograms": 20},
-        "order 118 placed",
-        True,
-    )
-    assert (stock.text, stock.ok) == ("MCP error -32000: the stock is locked", False)
-    assert note.tool.server == "claude_ai_Post"
 
 
 def test_servers_in_trouble_are_told_when_it_begins_and_not_again() -> None:
@@ -202,12 +129,6 @@ def test_offered_tools_come_and_go() -> None:
     assert of(ToolsWithdrawn, entries)[0].sent == (FLOUR,)
     (server,) = of(ServerAnnounced, entries)
     assert (server.server, server.instructions) == ("my_bakery", "Ask first.")
-
-
-def test_a_compaction_has_its_summary_and_its_sizes() -> None:
-    (compacted,) = of(Compacted, whole(FILES[CLAUDE]))
-    assert compacted.text == "Summary: flour was ordered, the mill was told."
-    assert (compacted.before, compacted.after, compacted.automatic) == (16530, 2100, False)
 
 
 def test_only_what_a_person_wrote_was_asked() -> None:

@@ -2,21 +2,15 @@
 
 import pytest
 
-from inspector.core.message import Usage
 from inspector.features.agents.transcript import (
     Answered,
     Asked,
     Begun,
     Called,
-    Compacted,
-    Interrupted,
-    Searched,
     ToolsOffered,
 )
 from inspector.features.agents.transcript_file.reader import Format, line_reader
 from tests.support.transcripts import (
-    CODE_MODE,
-    FILES,
     event,
     fed,
     item,
@@ -24,8 +18,6 @@ from tests.support.transcripts import (
     of,
     read,
     token_count,
-    total,
-    whole,
 )
 
 CODEX = Format.CODEX
@@ -39,22 +31,6 @@ def call(call_id: str, name: str = "shell", **fields: object) -> dict[str, objec
 def answer(text: str) -> dict[str, object]:
     """What the model said."""
     return item("message", role="assistant", content=[{"type": "output_text", "text": text}])
-
-
-def test_a_thread_is_told_in_the_order_in_which_it_happened() -> None:
-    kinds = [type(entry) for entry in whole(FILES[CODEX])]
-    assert kinds == [
-        *(Begun, Asked, Answered, Searched, Answered, Called, Called, Answered, Compacted, Interrupted),
-    ]
-
-
-def test_a_repeated_token_count_is_paid_once() -> None:
-    usages = [one.usage for one in of(Answered, whole(FILES[CODEX]))]
-    assert usages == [
-        Usage(7000, 60, 5000, None, None, 20),
-        Usage(7400, 90, 7000, None, None, 0),
-        Usage(7700, 25, 7300, None, None, 0),
-    ]
 
 
 def test_records_of_usage_count_instead_of_the_counts_beside_them() -> None:
@@ -83,24 +59,6 @@ def test_a_call_and_its_result_that_are_written_again_are_told_once() -> None:
     entries = fed(reader, map(line, written * 2))
     assert [type(entry) for entry in entries] == [Begun, Answered, Called]
     assert reader.tally.left_out == {"copied history": 2}
-
-
-def test_a_search_has_its_query_and_the_definitions_that_it_loaded() -> None:
-    (search,) = of(Searched, whole(FILES[CODEX]))
-    assert (search.query, search.limit) == ("order flour", 4)
-    (tool,) = search.found
-    assert (tool.server, tool.name, tool.sent) == ("bakery", "order_flour", "mcp__bakery__order_flour")
-    assert tool.definition is not None
-    assert tool.definition["parameters"]["required"] == ["kind"]
-
-
-def test_an_mcp_call_failed_if_its_end_says_so_and_took_what_its_end_says() -> None:
-    mill, shell = of(Called, whole(FILES[CODEX]))
-    assert (mill.tool.server, mill.text, mill.ok, mill.milliseconds) == (
-        *("bakery", "the mill is closed", False),
-        420.0,
-    )
-    assert (shell.tool.server, shell.tool.name, shell.ok, shell.milliseconds) == ("", "shell", True, None)
 
 
 @pytest.mark.parametrize(
@@ -182,19 +140,10 @@ def test_a_fork_goes_on_from_its_parents_token_counts() -> None:
     assert of(Answered, read(CODEX, meta, parents, again)) == []
 
 
-def test_only_what_a_person_wrote_was_asked() -> None:
-    assert [one.text for one in of(Asked, whole(FILES[CODEX]))] == ["Order 20 kg of rye flour."]
-
-
 def test_tools_that_the_client_adds_are_offered() -> None:
     tools = [{"type": "function", "name": "bake", "description": "Bakes.", "parameters": {}}]
     (offered,) = of(ToolsOffered, read(CODEX, item("additional_tools", role="developer", tools=tools)))
     assert ([tool.name for tool in offered.tools], offered.deferred) == (["bake"], False)
-
-
-def test_an_aborted_turn_was_stopped_by_the_user() -> None:
-    (stopped,) = of(Interrupted, whole(FILES[CODEX]))
-    assert (stopped.message, stopped.by_user) == ("interrupted", True)
 
 
 def completed(kind: str, **fields: object) -> dict[str, object]:
@@ -209,22 +158,6 @@ def ran(*words: str, **fields: object) -> dict[str, object]:
     """What came back from code."""
     parts = [{"type": "input_text", "text": one} for one in words]
     return item("custom_tool_call_output", call_id="code", output=parts, **fields)
-
-
-def test_what_code_called_is_a_call_whose_result_the_model_did_not_read() -> None:
-    entries = whole(CODE_MODE)
-    told = [
-        (one.tool.server, one.tool.name, one.ok, one.milliseconds, one.unread) for one in of(Called, entries)
-    ]
-    assert told == [
-        ("bakery", "order_flour", True, 420.0, True),
-        ("", "exec_command", False, 1000.0, True),
-        ("oven", "heat", True, None, True),
-        ("", "exec", True, None, False),
-    ]
-    assert of(Called, entries)[-1].text == "Script completed\nWall time 1.4 seconds\nOutput:\n\nMonday"
-    assert [one.text for one in of(Answered, entries)] == ["", "The flour comes on Monday."]
-    assert total(entries) == (18200, 90, 14000, 0)
 
 
 def test_a_call_that_code_made_and_that_failed_says_why() -> None:

@@ -12,12 +12,11 @@ from inspector.features.agents.transcript import (
     Begun,
     Called,
     Interrupted,
-    ServerAnnounced,
     ServerTrouble,
     ToolsOffered,
 )
 from inspector.features.agents.transcript_file.reader import Format, line_reader
-from tests.support.transcripts import FILES, NO_USAGE, fed, line, of, read, records, whole
+from tests.support.transcripts import FILES, fed, line, of, read, records, whole
 
 OTEL = Format.OTEL
 
@@ -55,28 +54,6 @@ def test_spans_in_no_order_are_told_in_the_order_of_time() -> None:
     kinds = [type(entry) for entry in entries]
     assert kinds == [Begun, ToolsOffered, Asked, Answered, Called, Answered]
     assert entries == read(OTEL, *reversed(records(FILES[OTEL])))
-
-
-def test_a_call_that_three_spans_tell_is_one_call_with_its_server() -> None:
-    (called,) = of(Called, whole(FILES[OTEL]))
-    assert (called.call_id, called.tool.server, called.tool.name) == (
-        "call-1",
-        "bakery_example",
-        "order_flour",
-    )
-    assert (called.arguments, called.ok, called.text) == ({"kind": "rye"}, False, "the mill is closed")
-    assert called.milliseconds == 450.0
-
-
-def test_a_call_is_part_of_the_answer_before_it() -> None:
-    first, last = of(Answered, whole(FILES[OTEL]))
-    assert ([call.name for call in first.calls], last.calls) == (["order_flour"], ())
-    assert (last.text, first.finish_reason) == ("The mill is closed.", "tool_calls")
-
-
-def test_an_agents_sum_is_not_paid_beside_its_model_calls() -> None:
-    inputs = [answer.usage.input_tokens for answer in of(Answered, whole(FILES[OTEL]))]
-    assert inputs == [2100, 100 + 2048]
 
 
 @pytest.mark.parametrize(("given", "told"), [(2100, 2100), (100, 1124)])
@@ -117,40 +94,6 @@ def test_what_is_no_export_of_spans_is_counted() -> None:
 
 
 VSCODE = Format.VSCODE
-
-
-def test_a_chat_is_told_in_the_order_in_which_it_happened() -> None:
-    kinds = [type(entry) for entry in whole(FILES[VSCODE])]
-    assert kinds == [
-        *(Begun, Asked, ServerAnnounced, Answered, Called, Called, Answered),
-        *(Asked, Answered, Interrupted),
-    ]
-
-
-def test_a_call_is_told_once_though_it_is_written_twice() -> None:
-    order, stock = of(Called, whole(FILES[VSCODE]))
-    assert (order.call_id, order.tool.server, order.tool.name) == ("call-1", "bakery", "order_flour")
-    assert (order.arguments, order.text) == ({"kind": "rye", "kilograms": 20}, "order 118 placed")
-    assert stock.call_id == "call-2"
-
-
-def test_a_call_that_was_denied_did_not_succeed() -> None:
-    order, stock = of(Called, whole(FILES[VSCODE]))
-    assert (order.ok, stock.ok, stock.text) == (True, False, "denied")
-
-
-def test_tokens_are_unknown_and_not_nothing() -> None:
-    assert {answer.usage for answer in of(Answered, whole(FILES[VSCODE]))} == {NO_USAGE}
-
-
-def test_what_the_server_told_the_model_is_told_once() -> None:
-    (server,) = of(ServerAnnounced, whole(FILES[VSCODE]))
-    assert (server.server, server.instructions) == ("bakery", "Weights are in kilograms.")
-
-
-def test_a_cancelled_request_was_stopped_by_the_user() -> None:
-    (stopped,) = of(Interrupted, whole(FILES[VSCODE]))
-    assert stopped.by_user
 
 
 def test_an_export_on_one_line_is_the_same_chat(tmp_path: Path) -> None:

@@ -170,22 +170,6 @@ def test_a_clients_file_is_taken_wherever_a_clients_name_is(file: str, toolsight
     assert "cannot search as Mine 2: not measured" in searched.stderr
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["title =", "", FILE + "more = 1", FILE.replace("12", '"12x"')],
-    ids=["no TOML", "empty", "another key", "no number"],
-)
-def test_what_is_no_clients_file_is_refused_with_the_reason(
-    tmp_path: Path, toolsight: Toolsight, text: str
-) -> None:
-    path = tmp_path / "odd.toml"
-    path.write_text(text)
-    done = toolsight("clients", str(path))
-    assert done.exit_code == 2
-    assert "is not the file of a client" in done.stderr
-    assert toolsight("clients", str(tmp_path / "missing.toml")).exit_code == 2
-
-
 def test_a_difference_names_rules_facts_the_newer_one_and_what_is_stale(
     file: str, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:

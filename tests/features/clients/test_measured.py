@@ -24,8 +24,7 @@ from inspector.clients.client import (
 )
 from inspector.clients.seen import SeenTool
 from inspector.core.error import ProtocolError
-from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.marks import ServerLog
+from inspector.features.clients.measured.conversation import Conversation, ServerLog
 from inspector.features.clients.measured.reading import Reading, _table
 from inspector.features.clients.measured.wire import Api, Heard, SentTool, read
 from inspector.search.ranker.client_ranker import ClaudeCodeRanker
@@ -45,8 +44,10 @@ def following(tmp_path: Path, client: Client, api: Api = "messages", results: in
     return FollowingClient(client, api, log, results)
 
 
-@pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize("name", ["claude-code", "vscode", "openai-api", "none"])
+@pytest.mark.parametrize(
+    ("name", "api"),
+    [("claude-code", "messages"), ("vscode", "chat"), ("openai-api", "responses"), ("none", "messages")],
+)
 def test_the_rules_that_a_client_follows_are_measured(tmp_path: Path, name: str, api: Api) -> None:
     client = find_client(name)
     found = measured(following(tmp_path, client, api))

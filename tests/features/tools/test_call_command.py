@@ -54,11 +54,6 @@ def test_a_value_is_read_as_its_parameters_type(toolsight: Toolsight) -> None:
     assert json.loads(listed.stdout)["is_error"] is False
 
 
-def test_arguments_can_be_one_object(toolsight: Toolsight) -> None:
-    done = toolsight("call", "calc:evaluate", '{"expression": "1 + 1"}', *CALC)
-    assert "2" in done.stdout
-
-
 def test_an_error_of_the_tool_is_the_exit_code(toolsight: Toolsight) -> None:
     done = toolsight("call", "calc:evaluate", "expression=1 / 0", *CALC)
     assert done.exit_code == 1
@@ -131,14 +126,6 @@ def test_a_call_that_was_not_made_leaves_no_session(toolsight: Toolsight, tmp_pa
     assert json.loads(toolsight("sessions", "--json", **place).stdout) == []
     assert toolsight("call", "shop:get_order", "order_id=1042", *SHOP, **place).exit_code == 0
     assert len(json.loads(toolsight("sessions", "--json", **place).stdout)) == 1
-
-
-def test_a_stored_listing_has_nothing_to_call(toolsight: Toolsight, tmp_path: Path) -> None:
-    file = tmp_path / "crm.json"
-    file.write_text(json.dumps({"tools": [{"name": "a", "annotations": {"readOnlyHint": True}}]}))
-    done = toolsight("call", "crm:a", "--yes", "--", str(file))
-    assert done.exit_code == 1
-    assert "no server to call" in done.stdout
 
 
 def test_a_saved_call_is_repeated_and_compared(

@@ -69,12 +69,6 @@ def test_what_a_server_sent_amiss_and_lists_beside_tools_is_told_with_it(
         assert told in text
 
 
-def test_the_wire_shows_what_was_exchanged_with_each_server(run: Toolsight) -> None:
-    shown = run("servers", "--wire").stdout
-    for words in ("weather: ", "calc: ", "gone: 0 messages", "→   initialize", "←   result of tools/list"):
-        assert words in shown
-
-
 def test_each_server_is_pinged_and_one_that_does_not_answer_says_why(run: Toolsight) -> None:
     answers = {one["server"]: one for one in json.loads(run("servers", "--ping", "--json").stdout)}
     assert answers["calc"]["answer"].startswith("calc answered ping in ")
@@ -112,12 +106,6 @@ def test_a_model_that_fails_is_one_line_that_says_where_the_rest_is(
     session, command = done.stderr.partition("toolsight sessions show ")[2].split("`")[0].split(" ", 1)
     (stored,) = json.loads(run("sessions", "show", "--as", "events", session, *command.split()).stdout)
     assert stored["event"]["raw"] == "HTTP 503\n\nbusy"
-
-
-def test_no_configuration_points_to_the_demo(toolsight: Toolsight) -> None:
-    done = toolsight("tools")
-    assert done.exit_code == 2
-    assert "toolsight demo" in done.stderr
 
 
 def test_a_claim_that_its_tool_contradicts_is_told(toolsight: Toolsight, tmp_path: Path) -> None:

@@ -15,13 +15,12 @@ from inspector.core.tool import Catalog, Tool, definition
 from inspector.features.tools.catalog_rows import CatalogRows, server_key
 from inspector.features.tools.page import ToolsScreen
 from inspector.search.index.vocabulary import Tags
-from tests.support.app import app_rig, seen, until
+from tests.support.app import seen, until
 from tests.support.tools_page import (
     FORECAST,
     IN_TURNS,
     crossed,
     names,
-    opened,
     rows,
     says,
     shown,
@@ -86,16 +85,6 @@ async def test_a_key_folds_a_server_and_unfolds_it_again() -> None:
         assert names(pilot) == EVERYTHING
 
 
-async def test_enter_on_a_server_goes_to_the_view_that_is_shown_of_it() -> None:
-    async with tools_page() as (pilot, _):
-        await until(pilot, lambda: shown(pilot) == "shop")
-        await pilot.press("right", "enter")
-        assert not rows(pilot).has_focus_within
-        assert names(pilot) == EVERYTHING
-        await pilot.press("escape")
-        assert rows(pilot).has_focus_within
-
-
 async def test_arrows_and_clicks_change_the_view_and_each_kind_of_row_keeps_its_own() -> None:
     async with tools_page() as (pilot, _):
         await until(pilot, lambda: shown(pilot) == "shop")
@@ -133,15 +122,6 @@ async def test_on_a_small_terminal_enter_opens_the_detail_and_esc_goes_back_to_t
         await until(pilot, lambda: rows(pilot).region.width == IN_TURNS[0])
         assert rows(pilot).rows.has_focus
         assert isinstance(pilot.app.screen, ToolsScreen)
-
-
-async def test_esc_goes_back_to_the_page_that_asked_for_a_tool() -> None:
-    async with app_rig(size=IN_TURNS) as (pilot, _):
-        before = pilot.app.screen
-        await opened(pilot, FORECAST)
-        await says(pilot, "Forecast for a city.")
-        await pilot.press("escape")
-        await until(pilot, lambda: pilot.app.screen is before)
 
 
 async def test_a_mounted_page_takes_a_tool_in_a_folded_and_filtered_list() -> None:

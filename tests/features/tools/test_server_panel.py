@@ -1,6 +1,5 @@
 """A server: every state in words, what to do about it, its stderr and its wire."""
 
-import asyncio
 import json
 from dataclasses import replace
 from typing import Any
@@ -218,19 +217,6 @@ async def test_p_pings_the_server_and_says_how_long_it_took(era: Era, method: st
         await pilot.press("P")
         await until(pilot, lambda: told in toasts(pilot))
         assert servers["weather"].requests == [(method, {})]
-
-
-async def test_a_server_that_hangs_times_out_and_esc_cancels_its_ping() -> None:
-    servers = shop_and_weather()
-    servers["weather"].silent = asyncio.Event()
-    async with tools_page("weather", servers=servers) as (pilot, _):
-        await pilot.press("P")
-        await until(pilot, lambda: bool(servers["weather"].requests))
-        await pilot.press("escape")
-        await until(pilot, lambda: "Ping cancelled." in toasts(pilot))
-        servers["weather"].silent.set()
-        await pilot.press("P")
-        await until(pilot, lambda: "ping was not answered within 5 s" in toasts(pilot))
 
 
 async def test_the_log_lists_the_servers_log_messages_with_level_and_logger() -> None:

@@ -121,16 +121,6 @@ async def test_a_prompt_gets_its_arguments_and_shows_its_messages_with_their_rol
         assert ("prompts/get", {"name": "review", "arguments": {"book": "Emma", "tone": "dry"}}) in asked
 
 
-async def test_a_list_is_listed_again_on_request() -> None:
-    servers = offering()
-    async with tools_page("library", servers=servers) as (pilot, _):
-        resources = await listed(pilot)
-        servers["library"].answers["resources/list"] = {"resources": [{"uri": GUIDE, "name": "guide"}]}
-        await pilot.press("r")
-        await until(pilot, lambda: len(resources.rows.records) == 2)
-        await until(pilot, lambda: strip(pilot).counts["resources"] == "2")
-
-
 async def test_what_was_read_is_gone_in_a_replay() -> None:
     async with tools_page("library", servers=offering()) as (pilot, _):
         resources = await listed(pilot)
@@ -142,14 +132,6 @@ async def test_what_was_read_is_gone_in_a_replay() -> None:
         await says(pilot, "Not connected.")
         assert "Open all day." not in seen(pilot)
         assert resources.rows.records == ()
-
-
-async def test_a_view_of_an_empty_list_is_not_offered() -> None:
-    servers = offering(**{"prompts/list": lambda _: {"prompts": []}})
-    async with tools_page("library", servers=servers) as (pilot, _):
-        await listed(pilot)
-        await until(pilot, lambda: "prompts" not in strip(pilot).views)
-        assert "resources" in strip(pilot).views
 
 
 async def never(_params: JsonObject) -> JsonObject:

@@ -13,7 +13,7 @@ import httpx2
 import pytest
 
 from inspector.cli.options import Options
-from inspector.core.error import AuthRequired, ConfigError, ConnectError
+from inspector.core.error import AuthRequired, ConfigError
 from inspector.features.tools.sign_in_command import sign_in, sign_out
 from tests.support.mcp_case import serving
 from tests.support.oauth_server import OAuthServer
@@ -85,16 +85,6 @@ async def test_where_only_stored_sign_ins_are_used_nobody_is_asked(
         assert "--sign-in notes" in caught.value.hint
         assert visited == []
         assert "wants you to sign in" not in capsys.readouterr().err
-
-
-async def test_a_server_that_cannot_be_connected_is_not_signed_in_to(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with configured(tmp_path, monkeypatch) as chosen:
-        assert chosen.config is not None
-        chosen.config.write_text(chosen.config.read_text().replace('"url"', '"type": "sse", "url"'))
-        with pytest.raises(ConnectError, match="needs streamable HTTP"):
-            await sign_in("notes", chosen)
 
 
 async def test_an_unknown_server_is_an_error_that_names_those_with_an_address(

@@ -26,7 +26,7 @@ from inspector.schema.json_value import JsonObject
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer, echo
-from tests.support.tools_page import FORECAST, choose, opened, rows, says, strip, tools_page
+from tests.support.tools_page import FORECAST, choose, rows, says, tools_page
 from tests.support.workbench import CITY, READS, Rig, shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import Confirm, PlainInput, Record, SchemaTree, TextView
@@ -50,16 +50,6 @@ async def _typed_in(pilot: Pilot[None]) -> None:
     await choose(pilot, "call")
     await until(pilot, lambda: type(pilot.app.focused).__name__ == "PlainInput")
     await pilot.press(*"Oslo", "enter")
-
-
-async def test_only_a_tool_that_declares_its_result_has_a_view_of_it() -> None:
-    schema = {"type": "object", "properties": {"degrees": {"type": "number"}}}
-    tool = Tool("weather", "get_forecast", "Forecast.", CITY, READS, output_schema=schema)
-    async with _opened(FORECAST, MemoryServer([tool]), "output") as (pilot, _):
-        await says(pilot, "degrees  number")
-        await opened(pilot, "shop:list_orders")
-        assert "output" not in strip(pilot).views
-        assert strip(pilot).current == "about"
 
 
 async def test_a_call_shows_text_and_structure() -> None:
@@ -277,13 +267,6 @@ async def test_a_running_call_says_how_its_task_goes() -> None:
         ends.set()
         await says(pilot, "✓ ok")
         assert "task working" not in seen(pilot)
-
-
-async def test_a_pinned_tool_stays_and_the_page_says_why() -> None:
-    async with _opened("calc:evaluate") as (pilot, rig):
-        await pilot.press("l")
-        await until(pilot, lambda: "The configuration pins this tool, so it stays bound." in toasts(pilot))
-        assert rig.bench.state.tools["calc:evaluate"].binding is Binding.PINNED
 
 
 async def test_a_tool_that_vanishes_says_so_and_comes_back() -> None:

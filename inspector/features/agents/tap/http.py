@@ -8,7 +8,6 @@ import asyncio
 import re
 import socket
 import ssl
-import zlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Final
@@ -24,7 +23,7 @@ from uvicorn import Config, Server
 from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
-from inspector.features.agents.tap.pump import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies, now
+from inspector.features.agents.tap.tap import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies, now
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, read_object
 
@@ -47,17 +46,13 @@ class Messages:
 
     def __init__(self, headers: Mapping[str, str]) -> None:
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        self._is_stream, self._is_read = kind == "text/event-stream", kind.endswith(("json", "/event-stream"))
-        packed = headers.get("content-encoding", "identity") != "identity"
-        self._packed = zlib.decompressobj(zlib.MAX_WBITS | 32) if packed else None
+        is_plain = headers.get("content-encoding", "identity") == "identity"
+        self._is_stream = kind == "text/event-stream" and is_plain
+        self._is_read = kind.endswith("json") and is_plain
         self._lines, self._data = Lines(LONGEST_MESSAGE), list[bytes]()
 
     def feed(self, data: bytes) -> list[bytes | CutLine]:
-        """The messages that a piece completes. Raises zlib.error for what cannot be unpacked."""
-        if self._packed is not None:
-            data = self._packed.decompress(data, LONGEST_MESSAGE)
-            if self._packed.unconsumed_tail:
-                raise zlib.error("too large")
+        """The messages that a piece completes."""
         if not self._is_stream:
             # Outside strings an end of a line is blank, and within them there is none.
             return list(self._lines.feed(data.replace(b"\n", b" "))) if self._is_read else []
@@ -137,7 +132,9 @@ class HttpTap:
         exchange = _Exchange(self, request)
         target = request.scope["raw_path"] + (b"?" if request.url.query else b"")
         url = self._server.copy_with(raw_path=target + request.scope["query_string"])
-        headers = [pair for pair in request.headers.items() if pair[0] not in _OF_CONNECTION | {"host"}]
+        # What is packed could not be recorded.
+        left_out = _OF_CONNECTION | {"host", "accept-encoding"}
+        headers = [pair for pair in request.headers.items() if pair[0] not in left_out]
         has_body = "content-length" in request.headers or "transfer-encoding" in request.headers
         sent = httpx2.Request(
             request.method, url, headers=headers, content=exchange.asked() if has_body else None
@@ -213,7 +210,7 @@ class _Exchange:
         self._is_copied = request.url.path == tap.path
         self._key = request.headers.get("mcp-session-id") or request.headers.get("user-agent", "")
         self._session = 0
-        self._asked: Messages | None = Messages(request.headers)
+        self._asked = Messages(request.headers)
         self.origin = f"http://{request.headers['host']}"
 
     async def asked(self) -> AsyncIterator[bytes]:
@@ -223,11 +220,7 @@ class _Exchange:
             if last:
                 yield last
             last = piece
-            try:
-                if self._asked is not None:
-                    self._asked.feed(piece)
-            except zlib.error:
-                self._asked = None
+            self._asked.feed(piece)
         self.asked_all()
         if last:
             yield last
@@ -236,7 +229,7 @@ class _Exchange:
         """Copy the request, which is whole."""
         if not self._is_copied:
             return
-        messages = self._asked.end() if self._asked is not None else [b""]
+        messages = self._asked.end()
         opening: JsonObject = {}
         # What begins a session is small.
         if "mcp-session-id" not in self._request.headers and isinstance(first := messages[0], bytes):
@@ -258,16 +251,12 @@ class _Exchange:
 
     async def answered(self, answer: httpx2.Response) -> AsyncIterator[bytes]:
         """The body of the answer. Raises httpx2.HTTPError where it breaks off: the client learns it."""
-        messages: Messages | None = Messages(answer.headers)
+        messages = Messages(answer.headers)
         try:
             async for piece in answer.aiter_raw():
-                try:
-                    self._copy(TO_CLIENT, messages.feed(piece) if messages is not None else ())
-                except zlib.error:
-                    self.note("the answer cannot be read")
-                    messages = None
+                self._copy(TO_CLIENT, messages.feed(piece))
                 yield piece
-            self._copy(TO_CLIENT, messages.end() if messages is not None else ())
+            self._copy(TO_CLIENT, messages.end())
         except httpx2.HTTPError:
             self.note("the connection ended before the answer was whole")
             raise

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from inspector.core.error import ConfigError
 from inspector.core.redaction import open_private, private_folder
-from inspector.features.clients.measured.marks import SERVER
+from inspector.features.clients.measured.conversation import SERVER
 from inspector.mcp.reaper import Reaper
 
 _ASKED = "Call the tools of the server that you are given."

@@ -15,8 +15,19 @@ from inspector.clients.client import Client, Topic
 from inspector.core.error import ProtocolError
 from inspector.core.number import count
 from inspector.core.tool import ALWAYS_LOAD, Tool
-from inspector.features.clients.measured.conversation import Asked, Conversation, Exchange, Kind
-from inspector.features.clients.measured.marks import SERVER, START, cut, is_name_of, keywords, left_of, plain
+from inspector.features.clients.measured.conversation import (
+    SERVER,
+    START,
+    Asked,
+    Conversation,
+    Exchange,
+    Kind,
+    cut,
+    is_name_of,
+    keywords,
+    left_of,
+    plain,
+)
 from inspector.features.clients.measured.wire import Outcome, SentTool
 from inspector.schema.json_value import JsonObject, compact
 
@@ -27,7 +38,6 @@ if TYPE_CHECKING:
 _HASHED = re.compile(r".*_[0-9a-f]{8,40}")
 # Of its searches so many have to be alike, or a ranker is not the client's.
 _ALIKE = 0.75
-_UNIONS = ("oneOf", "anyOf", "allOf")
 _META = "io.modelcontextprotocol/"
 
 Said = tuple[Topic, str, str]
@@ -44,8 +54,7 @@ class Reading:
         self.rules: dict[str, Any] = {
             name: {} for name in ("names", "texts", "schemas", "listing", "search", "declares")
         }
-        with_tools = (one for one in conversation.exchanges if one.heard.tools)
-        first = next(with_tools, None)
+        first = next((one for one in conversation.exchanges if one.heard.tools), None)
         if first is None:
             raise ProtocolError("the client gave its model no tool", hint="Try a model that can call tools.")
         self.first: Exchange = first
@@ -89,7 +98,7 @@ class Reading:
             shortened = (
                 (exchange, tool)
                 for exchange, tool in self.talk.sent_tools()
-                if begun and plain(full(tool)).find(begun) >= 0
+                if begun and plain(tool.full_name).find(begun) >= 0
             )
             if named := list(self.talk.names_of(name)) or list(shortened):
                 found[name] = max(named, key=lambda one: (bool(one[1].description), -len(one[1].name)))
@@ -129,8 +138,8 @@ class Reading:
 
     def id(self, tool: SentTool) -> str:
         """The name that the server gives a tool; that of another is as it was sent."""
-        named = (name for name, (_, sent) in self.sent.items() if full(sent) == full(tool))
-        return next(named, full(tool))
+        named = (name for name, (_, sent) in self.sent.items() if sent.full_name == tool.full_name)
+        return next(named, tool.full_name)
 
     def of(self, kind: Kind) -> Iterator[tuple[Exchange, Asked, Outcome]]:
         return (one for one in self.talk.outcomes() if one[1].kind == kind)
@@ -147,10 +156,8 @@ def _protocol(reading: Reading) -> Iterator[Said]:
             break
     if calls := reading.talk.log.calls("change_tools"):
         again = any(one["method"] == "tools/list" for one in messages[calls[0] :])
-        listens = any(one["method"] == "subscriptions/listen" for one in messages)
         reading.top["follows_changes"] = again
-        says = f"After list_changed it {'lists' if again else 'does not list'} the server's tools again"
-        says += "; it subscribes to changes." if listens else "."
+        says = f"After list_changed it {'lists' if again else 'does not list'} the server's tools again."
         yield Topic.PROTOCOL, says, "to the server: what follows the call of change_tools"
     for exchange, asked, outcome in reading.of("later"):
         sent = any(is_name_of(tool.name, asked.what) for tool in outcome.found)
@@ -183,14 +190,14 @@ def _names(reading: Reading) -> Iterator[Said]:
     if "ping" not in sent:
         return
     exchange, ping = sent["ping"]
-    before = full(ping).removesuffix("ping")
+    before = ping.full_name.removesuffix("ping")
     server = next((one for one in (SERVER, plain(SERVER)) if one in before), "")
     form = (before.replace(server, "{server}") if server else before) + "{tool}"
-    dotted = full(sent["dotted.name"][1]) if "dotted.name" in sent else ""
+    dotted = sent["dotted.name"][1].full_name if "dotted.name" in sent else ""
     kept = "A-Za-z0-9_" + "-" * (server != plain(SERVER)) + "." * dotted.endswith("dotted.name")
     replaced = "" if kept.endswith("-.") else f"[^{kept}]"
     reading.rules["names"] |= {"form": form, "replaced": replaced}
-    says = f"ping of {SERVER} is {full(ping)}"
+    says = f"ping of {SERVER} is {ping.full_name}"
     says += f", and dotted.name is {dotted}." if dotted else "; dotted.name does not reach the model."
     yield Topic.NAMES, says, _shown(exchange, ping.at)
     yield from _lengths(reading, form, server or SERVER)
@@ -204,12 +211,12 @@ def _lengths(reading: Reading, form: str, server: str) -> Iterator[Said]:
             continue
         expected = form.format(server=server, tool=name)
         known = reading.sent.get(name)
-        if known is not None and full(known[1]) == expected:
+        if known is not None and known[1].full_name == expected:
             whole.append(len(expected))
             continue
         limit, over, says = max(whole, default=0), "refused", "does not reach the model"
         if known is not None:
-            got = full(known[1])
+            got = known[1].full_name
             limit = len(got)
             over = "hash" if _HASHED.fullmatch(got) else "cut" if expected.startswith(got) else "middle"
             says = f"is {len(got)} characters long: {over}"
@@ -312,7 +319,7 @@ def _schemas(reading: Reading) -> Iterator[Said]:
             says = f"Of a schema of {size:,} bytes {got:,} are sent"
             yield Topic.SCHEMAS, f"{says}{', without descriptions' if without else ''}.", where
         elif name == "union_at_top":
-            lost = [key for key in _UNIONS if key in declared and key not in sent]
+            lost = [key for key in ("oneOf", "anyOf", "allOf") if key in declared and key not in sent]
             reading.rules["schemas"] |= {"top": lost, "at_top": "removed"} if lost else {}
             says = f"oneOf at the top of a schema is {'removed' if lost else 'sent'}."
             yield Topic.SCHEMAS, says, where
@@ -364,11 +371,6 @@ def _result(asked: Asked, outcome: Outcome, *, runs: bool) -> str:
         does = "runs" if runs else "does not run"
         return f'A tool with _meta "anthropic/requiresUserInteraction" {does} without a person.'
     return ""
-
-
-def full(tool: SentTool) -> str:
-    """A tool's name with its namespace, if it has one."""
-    return f"{tool.namespace}__{tool.name}" if tool.namespace else tool.name
 
 
 def _does(yes: bool, verb: str) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LARGEST_BODY: Final = 16 << 20
 """Bytes of a request; a larger one is refused."""
-_LARGEST_RECORD, _MOST_CONNECTIONS, _SLOWEST = 64 << 20, 64, 20.0
+_LARGEST_RECORD, _MOST_CONNECTIONS = 64 << 20, 64
 # Of the headers, only these are kept: what the client is, and what it wants of the API.
 _KEPT_HEADERS = ("user-agent", "anthropic-beta", "anthropic-version", "openai-beta", "originator")
 _CHARACTERS_A_TOKEN = 4
@@ -67,11 +67,9 @@ class StandIn:
         if request.method in ("GET", "HEAD"):
             return JSONResponse(_MODELS) if path.endswith("/models") else Response(status_code=404)
         try:
-            async with asyncio.timeout(_SLOWEST):
-                raw = await _body(request)
-            body = json.loads(raw)
-        except (TimeoutError, OverflowError) as error:
-            return JSONResponse({"error": {"message": "too slow or too large"}}, 413 if error.args else 408)
+            body = json.loads(await _body(request))
+        except OverflowError:
+            return JSONResponse({"error": {"message": "too large"}}, 413)
         except (ValueError, RecursionError):
             return JSONResponse({"error": {"message": "not JSON"}}, 400)
         return self._answer(path, body, request)
@@ -160,21 +158,6 @@ async def listening(stand_in: StandIn) -> AsyncIterator[StandIn]:
 
 def _server(app: Any) -> "Server":
     from uvicorn import Config, Server
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class Limited(H11Protocol):
-        """Refuses more connections than so many, and those on which nothing is asked for long."""
-
-        def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-            super().connection_made(transport)
-            if len(self.connections) > _MOST_CONNECTIONS:
-                transport.abort()
-            else:
-                self._first = self.loop.call_later(_SLOWEST, self._abort_silent)
-
-        def _abort_silent(self) -> None:
-            if self.cycle is None:
-                self.transport.abort()
 
     class Quiet(Server):
         """Leaves signals to the command that it is part of."""
@@ -182,6 +165,6 @@ def _server(app: Any) -> "Server":
         def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
             return nullcontext()
 
-    config = Config(app, http=Limited, ws="none", lifespan="off", log_config=None, access_log=False)
-    config.timeout_graceful_shutdown = 1
+    config = Config(app, ws="none", lifespan="off", log_config=None, access_log=False)
+    config.limit_concurrency, config.timeout_graceful_shutdown = _MOST_CONNECTIONS, 1
     return Quiet(config)

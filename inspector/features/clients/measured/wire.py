@@ -34,6 +34,11 @@ class SentTool:
     deferred: bool = False
     way: Way = "tool"
 
+    @property
+    def full_name(self) -> str:
+        """Its name with its namespace, if it has one."""
+        return f"{self.namespace}__{self.name}" if self.namespace else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class SentText:

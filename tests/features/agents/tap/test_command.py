@@ -13,10 +13,9 @@ from hypothesis import given, settings, strategies as st
 
 from inspector.config.client_format import passed_names
 from inspector.config.file import load_object
-from inspector.config.reader import server_name
 from inspector.config.text_edit import entry_at, parsed, with_command_ahead, without_command_ahead
-from inspector.features.agents.tap.pump import HEADER, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.recorder import record
+from inspector.features.agents.tap.tap import HEADER, TO_CLIENT, TO_SERVER
 from tests.support.commands import Toolsight
 
 FILE = """{
@@ -78,12 +77,6 @@ def test_what_else_changed_in_the_meantime_stays(toolsight: Toolsight, file: Pat
     assert file.read_bytes() == before.replace(b"// mine", b"// yours")
 
 
-def test_nothing_changes_without_a_yes(toolsight: Toolsight, file: Path) -> None:
-    before = file.read_bytes()
-    assert toolsight("tap", "add", "shop", "--config", str(file)).exit_code != 0
-    assert file.read_bytes() == before
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -100,12 +93,6 @@ def test_what_cannot_be_done_changes_nothing(
     done = toolsight("tap", *words, "--config", str(file), "--yes")
     assert (done.exit_code, file.read_bytes()) == (2, before)
     assert says in done.stderr
-
-
-@pytest.mark.parametrize("server", ["shop", "far"])
-def test_a_tap_is_added_once(toolsight: Toolsight, file: Path, server: str) -> None:
-    for code in (0, 2):
-        assert toolsight("tap", "add", server, "--config", str(file), "--yes").exit_code == code
 
 
 def test_an_address_becomes_one_on_this_machine_whose_tap_has_to_run(
@@ -169,11 +156,6 @@ def test_no_secret_of_a_tapped_command_is_recorded_or_names_the_server(tmp_path:
     assert b"as [redacted]; [redacted]" in kept
     secrets = [*KEYS.values(), *re.findall(r"qry-\w+-plant", repr(KEYS))]
     assert [one for one in secrets if json.dumps(one)[1:-1].encode() in kept] == []
-
-
-@pytest.mark.parametrize("words", KEYS, ids=" ".join)
-def test_a_typed_server_is_not_called_by_a_secret(words: tuple[str, ...]) -> None:
-    assert server_name(["serve", *words]) == "serve"
 
 
 def test_what_a_client_passes_by_name_is_not_recorded(
@@ -276,7 +258,7 @@ extensions:
 }
 
 
-@pytest.mark.parametrize("server", ["shop", "bare", "far"])
+@pytest.mark.parametrize("server", ["shop", "far"])
 @pytest.mark.parametrize("client", OTHERS)
 def test_files_in_toml_and_yaml_are_edited_in_place_and_get_the_same_bytes_back(
     toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str, server: str
@@ -293,17 +275,6 @@ def test_files_in_toml_and_yaml_are_edited_in_place_and_get_the_same_bytes_back(
         assert (path.read_bytes() == before) is (action == "remove")
         # All comments are still there.
         assert path.read_bytes().count(b"#") == before.count(b"#")
-
-
-def test_a_client_has_the_same_name_as_in_the_list_of_clients(toolsight: Toolsight, file: Path) -> None:
-    folder = file.parent / ".vscode"
-    folder.mkdir()
-    file.rename(folder / "mcp.json")
-    assert toolsight("clients", "vscode").exit_code == 0
-    assert toolsight("tap", "add", "shop", "--client", "vscode", "--yes").exit_code == 0
-    unknown = toolsight("tools", "--client", "nope", "--demo")
-    assert "claude-code, claude-desktop, codex, vscode, cursor" in unknown.stderr.replace("\n", " ")
-    assert "or none (binds every tool)" in unknown.stderr.replace("\n", " ")
 
 
 @pytest.mark.parametrize(

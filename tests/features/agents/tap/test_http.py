@@ -20,7 +20,7 @@ import pytest
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import MessagePassed
 from inspector.features.agents.tap.http import LONGEST_MESSAGE, HttpTap
-from inspector.features.agents.tap.pump import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies
+from inspector.features.agents.tap.tap import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies
 from inspector.store.store import SqliteStore
 from tests.features.agents.tap.test_tap import DEADLINE, until
 from tests.mcp.test_sign_in import TOOLS, Visitor, rig as sign_in_rig
@@ -223,19 +223,14 @@ async def test_what_a_page_of_some_site_asks_reaches_no_server(header: str, stat
 
 UNREADABLE = b"POST: the answer cannot be read"
 ERRORS = ("401 Unauthorized", "404 Not Found", "500 Internal Server Error")
-TOO_LARGE = b"0" * LONGEST_MESSAGE * 2
-ANSWERS = {
-    "packed": (whole(gzip.compress(ANSWER), "Content-Encoding: gzip"), ANSWER, [ANSWER], b""),
+ANSWERS: dict[str, tuple[bytes, bytes, list[bytes], bytes]] = {
+    "packed unasked": (whole(gzip.compress(ANSWER), "Content-Encoding: gzip"), ANSWER, [], b""),
     # A server need not send anything of its own accord.
     "no stream": (whole(b"", status="405 Method Not Allowed"), b"", [], b""),
     **{
         status: (whole(b"no", status=status, kind="text/plain"), b"no", [], f"POST: HTTP {status}".encode())
         for status in ERRORS
     },
-    "too large once unpacked": (
-        *(whole(gzip.compress(TOO_LARGE), "Content-Encoding: gzip"), TOO_LARGE),
-        *([], UNREADABLE),
-    ),
     "too large": (whole(b"1" * (LONGEST_MESSAGE + 1)), b"1" * (LONGEST_MESSAGE + 1), [], b""),
 }
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.redaction import SECRETS
-from inspector.features.agents.tap.pump import HEADER, TO_SERVER
 from inspector.features.agents.tap.recorder import record
+from inspector.features.agents.tap.tap import HEADER, TO_SERVER
 from inspector.store.tap_note import TapNotes
 from tests.support.commands import Toolsight, in_process
 
@@ -48,13 +48,6 @@ def test_a_tap_that_cannot_record_is_shown_until_it_can(
     wrong.unlink()
     tapped(database)
     assert told not in toolsight("sessions").stderr
-
-
-def test_a_tap_that_records_leaves_the_note_of_another(tmp_path: Path) -> None:
-    notes = TapNotes(tmp_path / "taps")
-    notes.put("shop", "a.db", "full")
-    notes.put("shop", "b.db", "")
-    assert [(one.server, one.why) for one in notes.all()] == [("shop", "full")]
 
 
 def test_notes_have_no_secrets_and_what_is_no_note_is_left_out(tmp_path: Path) -> None:

@@ -22,8 +22,8 @@ from inspector.core.events import (
 )
 from inspector.core.fold import fold
 from inspector.features.agents.tap import recorder as tap_recorder
-from inspector.features.agents.tap.pump import END, SECRET, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.recorder import Piece, TapRecorder, record_pieces
+from inspector.features.agents.tap.tap import END, SECRET, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.tapped import Tapped
 from inspector.store.store import SqliteStore
 from inspector.tokens.counter import TiktokenCounter
@@ -167,11 +167,6 @@ def test_a_store_that_fails_for_a_while_gets_the_events_later_and_counts_the_res
     assert [one.seq for one in store.read("s1")] == list(range(1, len(events) + 1))
 
 
-def test_a_tap_without_a_message_makes_no_session(store: SqliteStore) -> None:
-    assert recorded(store, []) == []
-    assert store.sessions() == []
-
-
 def test_sessions_of_one_tap_are_stored_apart_and_end_one_by_one(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,12 +192,6 @@ def test_what_a_header_says_as_a_secret_is_not_stored_where_a_message_repeats_it
     said = exchange(1, "tools/call", {}, name="list", arguments={"text": "as pW-39-words-x it is"})
     recorded(store, [Piece(SECRET, 0.0, 0, b"authorization:Bearer pW-39-words-x"), *said])
     assert "as [redacted] it is" in repr(store.read("s1"))
-
-
-def test_a_secret_in_a_message_is_not_stored(store: SqliteStore) -> None:
-    secret = "ghp_0123456789abcdefABCDEF0123456789"
-    recorded(store, exchange(1, "tools/call", {}, name="list", arguments={"text": f"use {secret}"}))
-    assert secret not in repr(store.read("s1"))
 
 
 DONE = {"content": [{"type": "text", "text": "done"}]}
