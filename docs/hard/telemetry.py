@@ -49,7 +49,7 @@ def fill(store: SqliteStore, folder: Path, sessions: int) -> None:
         file = folder / f"{number}.jsonl"
         made = (codex if number % 2 else claude_code)(_AGENT_TURNS, number)
         file.write_text("".join(made), encoding="utf-8")
-        importer.run(open_transcript(file), file=file.name)
+        importer.run(open_transcript(file).entries(), file=file.name)
         file.unlink()
 
 

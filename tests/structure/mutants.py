@@ -502,7 +502,7 @@ MUTANTS = (
     ),
     Mutant(
         "copies that were sent make room for others",
-        "inspector/features/agents/tap/tap.py",
+        "inspector/features/agents/tap/pump.py",
         "self._size -= len(data)",
         "pass",
         ("tests/features/agents/tap/test_tap.py",),

@@ -12,7 +12,8 @@ from inspector.core.ports import EventStore
 from inspector.features.agents.command import MachineLibrary
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript import Answered, Entry
-from inspector.features.agents.transcript_file.reader import Format, LineReader, line_reader, open_transcript
+from inspector.features.agents.transcript_file.reader import Format, line_reader, open_transcript
+from inspector.features.agents.transcript_file.record_reader import RecordReader
 from inspector.store.memory import MemoryStore
 from tests.support.fakes import WordCounter
 
@@ -39,7 +40,7 @@ def records(path: Path) -> list[dict[str, Any]]:
     return [json.loads(text)] if path.suffix == ".json" else [json.loads(one) for one in text.splitlines()]
 
 
-def fed(reader: LineReader, lines: Iterable[bytes]) -> list[Entry]:
+def fed(reader: RecordReader, lines: Iterable[bytes]) -> list[Entry]:
     """The entries of lines that are fed one by one."""
     return [entry for one in lines for entry in reader.feed(one)] + reader.finish()
 

@@ -93,12 +93,10 @@ class MachineLibrary:
             try:
                 transcript = open_transcript(file)
                 name, at = file.name.removesuffix(".zst"), changed_at(file)
-                of_agent = str(transcript.format)
-                done.add(
-                    importer.run(
-                        transcript, file=name, at=at, agent=of_agent, progress=shown, stopped=stopped
-                    )
-                )
+                entries, of_agent = transcript.entries(shown, stopped), str(transcript.format)
+                one = importer.run(entries, file=name, at=at, agent=of_agent, stopped=stopped)
+                one.tally = transcript.tally
+                done.add(one)
             except (ConfigError, OSError) as error:
                 reason = error.message if isinstance(error, ConfigError) else str(error)
                 done.skipped.append((str(file), reason.removeprefix(f"{file} ")))

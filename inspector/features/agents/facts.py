@@ -261,14 +261,7 @@ def _missed(found: Findings) -> Iterator[Block]:
 
 def _taken(found: Findings) -> Iterator[Block]:
     """What the tools took: their definitions, which go with every request, and their calls."""
-    tools = by_tokens([found])
-    if tools:
-        sent, results = (sum(getattr(use, part) for _, use in tools) for part in ("sent", "results"))
-        requests = count(found.model_calls, "request")
-        definitions = f"{tokens(sent)} tokens of definitions in {requests}, " if sent else ""
-        yield ""
-        title = f"Tools took {definitions}{tokens(results)} tokens of arguments and results"
-        yield Table.of(_TOOLS, tools[:_MOST], title)
+    yield from tools_shown(by_tokens([found]))
     if found.tool_tokens is not None:
         yield f"the agent itself counts {tokens(found.tool_tokens)} for one request"
 

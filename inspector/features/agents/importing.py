@@ -6,7 +6,7 @@ takes their place, if it is no less. A shorter copy of a transcript takes nothin
 is replaced whole.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -19,24 +19,6 @@ from inspector.features.agents.transcript import Begun, Entry, Tally
 
 _COMPARED = 200
 _BATCH = 100
-
-# What imports need of a transcript; the readers of files implement it.
-
-
-class Transcript(Protocol):
-    """What a real agent wrote while it worked, in a file of its own that nothing changes."""
-
-    @property
-    def tally(self) -> Tally:
-        """How much was read so far, and what of it was not understood."""
-        ...
-
-    def entries(self, progress: Callable[[int, int], None], stopped: Callable[[], bool]) -> Iterator[Entry]:
-        """What the transcript says, in its order, without holding all of it.
-
-        `progress` gets the bytes read so far and all there are. Ends early once `stopped`. Raises
-        ConfigError if the file cannot be read.
-        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +122,11 @@ class Importer:
 
     def run(
         self,
-        transcript: Transcript,
+        entries: Iterable[Entry],
         *,
         file: str,
         at: float = 0.0,
         agent: str = "",
-        progress: Callable[[int, int], None] = lambda _done, _total: None,
         stopped: Callable[[], bool] = lambda: False,
     ) -> Imported:
         """Import one transcript; what is stored already stays as it is, and only what is new is added.
@@ -157,14 +138,13 @@ class Importer:
         following = self.follow(file=file, at=at, agent=agent, is_live=False)
         complete = False
         try:
-            for entry in transcript.entries(progress, stopped):
+            for entry in entries:
                 following.take(entry)
                 if stopped():
                     break
             complete = not stopped()
         finally:
             done = following.close(complete=complete)
-        done.tally = transcript.tally
         return done
 
     def follow(self, *, file: str, at: float = 0.0, agent: str = "", is_live: bool = True) -> "Following":

@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from textual import on
@@ -15,7 +14,7 @@ from textual.content import Content
 from inspector.app.context import InContext, Job
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.core.number import count, milliseconds
-from inspector.features.tools.facts import frame_time
+from inspector.features.tools.facts import frame_json, frame_time
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import compact
 from widgets import Column, Record, RecordList, Tone
@@ -138,20 +137,8 @@ def _shown(frame: Frame, data: object | None) -> str:
 
 
 def exported(frames: Sequence[Frame]) -> str:
-    """Return frames as JSON Lines, each with what is known about it beside its text."""
-    return "".join(f"{json.dumps(_as_json(frame), ensure_ascii=False)}\n" for frame in frames)
-
-
-def _as_json(frame: Frame) -> dict[str, object]:
-    return {
-        "time": datetime.fromtimestamp(frame.at, UTC).isoformat(),
-        "direction": "sent" if frame.sent else "received",
-        "message": frame.what,
-        "id": frame.id,
-        "bytes": frame.size,
-        "milliseconds": frame.milliseconds,
-        "text": frame.text,
-    }
+    """Return frames as JSON Lines, as `toolsight servers --wire --json` has them."""
+    return "".join(f"{json.dumps(frame_json(frame), ensure_ascii=False)}\n" for frame in frames)
 
 
 class WirePanel(InContext, Vertical):

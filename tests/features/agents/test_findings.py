@@ -170,7 +170,7 @@ def test_totals_are_paid_and_are_no_model_call_of_their_own() -> None:
 @pytest.mark.parametrize("kind", list(Format))
 def test_every_format_has_the_tokens_of_each_tool_that_was_called(kind: Format) -> None:
     store = MemoryStore()
-    Importer(store, lambda _: WordCounter()).run(open_transcript(FILES[kind]), file="f", at=1.0)
+    Importer(store, lambda _: WordCounter()).run(open_transcript(FILES[kind]).entries(), file="f", at=1.0)
     for session in store.sessions():
         stream = store.read(session.id)
         found = findings(stream, lambda _: None)

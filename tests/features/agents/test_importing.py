@@ -1,12 +1,11 @@
 """Imports: each session once, whole, without a secret, whatever stopped an import before."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, strategies as st
 
-from inspector.core.error import ConfigError
 from inspector.core.events import EVENT_TYPES, Record, SessionStarted
 from inspector.core.message import ToolCall
 from inspector.features.agents import importing
@@ -23,7 +22,6 @@ from inspector.features.agents.transcript import (
     Interrupted,
     Searched,
     ServerAnnounced,
-    Tally,
     ToolsOffered,
 )
 from inspector.store.codec import encode
@@ -59,29 +57,10 @@ entries = st.lists(
 )
 
 
-class Listed:
-    """A transcript that says what it is given; it breaks off with `error`."""
-
-    def __init__(self, said: Sequence[Entry], error: ConfigError | None = None) -> None:
-        self.tally = Tally()
-        self._said = said
-        self._error = error
-
-    def entries(self, progress: Callable[[int, int], None], stopped: Callable[[], bool]) -> Iterator[Entry]:
-        for number, entry in enumerate(self._said, start=1):
-            self.tally.records += 1
-            yield entry
-            progress(number, len(self._said))
-            if stopped():
-                return
-        if self._error is not None:
-            raise self._error
-
-
 def imported(
     store: MemoryStore, *said: Entry, stopped: Callable[[], bool] = lambda: False, file: str = "a.jsonl"
 ) -> Imported:
-    return Importer(store, lambda _: WordCounter()).run(Listed(said), file=file, stopped=stopped)
+    return Importer(store, lambda _: WordCounter()).run(said, file=file, stopped=stopped)
 
 
 def streams(store: MemoryStore) -> dict[str, list[Record]]:
@@ -121,9 +100,9 @@ def test_a_shorter_copy_without_times_takes_nothing_away(said: list[Entry], kept
     timeless: list[Entry] = [replace(BEGUN, at=None), *(replace(entry, at=None) for entry in said)]
     store = MemoryStore()
     importer = Importer(store, lambda _: WordCounter())
-    importer.run(Listed(timeless), file="a.jsonl", at=1000.0)
+    importer.run(timeless, file="a.jsonl", at=1000.0)
     [before] = streams(store).values()
-    importer.run(Listed(timeless[: kept + 1]), file="copy.jsonl", at=2000.0)
+    importer.run(timeless[: kept + 1], file="copy.jsonl", at=2000.0)
     [after] = streams(store).values()
     # How the last turn ended may be told by either.
     assert after[: len(before) - 1] == before[:-1]
@@ -220,7 +199,7 @@ def test_several_sessions_of_one_file_stay_apart() -> None:
 
 def test_a_transcript_that_does_not_say_whose_it_is_is_a_session_too() -> None:
     store = MemoryStore()
-    done = Importer(store, lambda _: WordCounter()).run(Listed([Asked("hi")]), file="a.json", agent="openai")
+    done = Importer(store, lambda _: WordCounter()).run([Asked("hi")], file="a.json", agent="openai")
     assert done.sessions[0].agent == "openai"
     assert store.sessions()[0].agent == "openai"
 

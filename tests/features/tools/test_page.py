@@ -162,7 +162,7 @@ async def test_x_writes_the_wire_log_or_the_definition_to_a_file(
         if at == FORECAST:
             assert written == definition(rig.bench.catalog.require(FORECAST))
         else:
-            assert (written["direction"], written["message"]) == ("sent", "tools/list")
+            assert (written["sent"], written["what"]) == (True, "tools/list")
             assert json.loads(written["text"]) == {"method": "tools/list", "password": "[redacted]"}
 
 

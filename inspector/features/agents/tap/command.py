@@ -85,7 +85,7 @@ def _serve(
     from inspector.cli.table import say
     from inspector.core.redaction import SECRETS, clean
     from inspector.features.agents.tap.http import HttpTap
-    from inspector.features.agents.tap.tap import Copies
+    from inspector.features.agents.tap.pump import Copies
 
     SECRETS.learn(ServerSpec("", url=url).secrets)
 

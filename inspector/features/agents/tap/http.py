@@ -23,7 +23,7 @@ from uvicorn import Config, Server
 from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
-from inspector.features.agents.tap.tap import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies, now
+from inspector.features.agents.tap.pump import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies, now
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, read_object
 

@@ -18,7 +18,7 @@ from inspector.core.number import byte_size, count
 from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import SECRETS, clean, learn_environment
 from inspector.core.server import ServerSpec
-from inspector.features.agents.tap.tap import END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
+from inspector.features.agents.tap.pump import END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
 from inspector.features.agents.tap.tapped import Conversation, Tapped
 from inspector.mcp.pace import CutLine, Lines
 from inspector.store.tap_note import TapNotes

@@ -3,7 +3,6 @@
 Files are opened for reading only, and a line at a time is in memory where the format has lines.
 """
 
-import json
 import os
 import re
 import sys
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from inspector.config.file import MEGABYTE, is_file, open_file, unusable
 from inspector.core.error import ConfigError
@@ -23,13 +22,12 @@ from inspector.features.agents.transcript_file.codex import CodexReader
 from inspector.features.agents.transcript_file.copilot import CopilotReader, is_event
 from inspector.features.agents.transcript_file.field import mappings, text
 from inspector.features.agents.transcript_file.otel import OTelReader
-from inspector.features.agents.transcript_file.record_reader import RecordReader
+from inspector.features.agents.transcript_file.record_reader import RecordReader, parsed
 from inspector.features.agents.transcript_file.vscode import VSCodeReader
 from inspector.schema.json_value import as_object
 
 MAX_LINE = 64 * MEGABYTE
 MAX_BYTES = 256 * MEGABYTE
-_MARK = b"\xef\xbb\xbf"
 # A small file can stand for any amount of text: real ones for no more than this many times their size.
 MOST_TIMES, ALWAYS = 1_000, 64 * MEGABYTE
 _PACKED = b"\x28\xb5\x2f\xfd"
@@ -57,49 +55,9 @@ _READERS: Mapping[Format, type[RecordReader]] = {
 }
 
 
-@dataclass(slots=True)
-class LineReader:
-    """Reads a transcript line by line, as its agent appends to it."""
-
-    records: RecordReader
-    tally: Tally
-
-    def feed(self, line: bytes) -> list[Entry]:
-        """The entries that are finished with this line; a line that is no record is counted."""
-        record = parsed(line, self.tally)
-        return [] if record is None else self.records.read(record)
-
-    def finish(self) -> list[Entry]:
-        """The entries that waited for more lines."""
-        return self.records.finish()
-
-
-def line_reader(kind: Format) -> LineReader:
+def line_reader(kind: Format) -> RecordReader:
     """A reader for lines as they are appended to a transcript of this format."""
-    tally = Tally()
-    return LineReader(_READERS[kind](tally), tally)
-
-
-def parsed(line: bytes, tally: Tally) -> dict[str, Any] | None:
-    """The object that a line is, or None: for a blank line, and, counted, for anything else."""
-    line = line.removeprefix(_MARK).strip()
-    if not line:
-        return None
-    try:
-        words = line.decode()
-    except UnicodeDecodeError:
-        tally.count_malformed("not UTF-8")
-        words = line.decode(errors="replace")
-    try:
-        value = json.loads(words)
-    except (ValueError, RecursionError) as error:
-        tally.count_malformed("not JSON" if isinstance(error, ValueError) else "nested too deeply")
-        return None
-    if not isinstance(value, dict):
-        tally.count_malformed("not an object")
-        return None
-    tally.records += 1
-    return value
+    return _READERS[kind](Tally())
 
 
 def read_lines(
@@ -195,21 +153,14 @@ _DOCUMENTS = (
 )
 
 
-class Found(NamedTuple):
-    """A format; `whole` if the file is one value over many lines; `packed` if it is compressed."""
-
-    format: Format
-    whole: bool = False
-    packed: bool = False
-
-
-def _recognized(opened: _Opened) -> Found | None:
-    """The format of an open file, or None. Reads its beginning only."""
+def _recognized(opened: _Opened) -> "Transcript | None":
+    """The transcript that an open file is, or None. Reads its beginning only."""
+    path = opened.path
     for number, line in enumerate(opened.lines(_LONGEST)):
         record = None if line is None else parsed(line, Tally())
         found = None if record is None else format_of(record)
         if found is not None:
-            return Found(found, packed=opened.is_packed)
+            return Transcript(path, found, packed=opened.is_packed)
         if number >= _RECORDS or opened.text.tell() > MAX_LINE:
             break
     if opened.is_packed:
@@ -217,7 +168,8 @@ def _recognized(opened: _Opened) -> Found | None:
     opened.file.seek(0)
     head = opened.file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip()
     patterns = _DOCUMENTS if head.startswith("{") else ()
-    return next((Found(found, whole=True) for found, pattern in patterns if pattern.search(head)), None)
+    whole = (Transcript(path, found, whole=True) for found, pattern in patterns if pattern.search(head))
+    return next(whole, None)
 
 
 def format_of(record: dict[str, Any]) -> Format | None:
@@ -302,7 +254,7 @@ def recognize(path: Path) -> Format | None:
     """The format of a file by its first records, or None if it is no transcript. Raises ConfigError."""
     with _opened(path) as opened:
         found = _recognized(opened)
-    return found and found.format
+    return found.format if found is not None else None
 
 
 def open_transcript(path: Path) -> Transcript:
@@ -311,7 +263,7 @@ def open_transcript(path: Path) -> Transcript:
         found = _recognized(opened)
     if found is None:
         raise ConfigError(f"{path} is not a transcript in a known format", hint=HINT)
-    return Transcript(path, *found)
+    return found
 
 
 def find_transcripts(folder: Path) -> list[Path]:

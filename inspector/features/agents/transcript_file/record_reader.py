@@ -1,5 +1,7 @@
 """What every reader of transcripts is: entries in order, also while an answer is still being written."""
 
+import json
+from codecs import BOM_UTF8
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
@@ -54,6 +56,28 @@ class OpenAnswer:
         return Answered(self.id, self.model, said, *told)
 
 
+def parsed(line: bytes, tally: Tally) -> dict[str, Any] | None:
+    """The object that a line is, or None: for a blank line, and, counted, for anything else."""
+    line = line.removeprefix(BOM_UTF8).strip()
+    if not line:
+        return None
+    try:
+        words = line.decode()
+    except UnicodeDecodeError:
+        tally.count_malformed("not UTF-8")
+        words = line.decode(errors="replace")
+    try:
+        value = json.loads(words)
+    except (ValueError, RecursionError) as error:
+        tally.count_malformed("not JSON" if isinstance(error, ValueError) else "nested too deeply")
+        return None
+    if not isinstance(value, dict):
+        tally.count_malformed("not an object")
+        return None
+    tally.records += 1
+    return value
+
+
 class RecordReader:
     """Reads the records of one transcript, in the order of the file. Nothing in a record makes it fail.
 
@@ -75,6 +99,11 @@ class RecordReader:
         self.take(record)
         ready, self._ready = self._ready, []
         return ready
+
+    def feed(self, line: bytes) -> list[Entry]:
+        """The entries that are finished with this line; a line that is no record is counted."""
+        record = parsed(line, self.tally)
+        return [] if record is None else self.read(record)
 
     def take(self, record: dict[str, Any]) -> None:
         """Read a record; what it says is added, and an answer perhaps opened or closed."""

@@ -14,8 +14,8 @@ from hypothesis import given, settings, strategies as st
 from inspector.config.client_format import passed_names
 from inspector.config.file import load_object
 from inspector.config.text_edit import entry_at, parsed, with_command_ahead, without_command_ahead
+from inspector.features.agents.tap.pump import HEADER, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.recorder import record
-from inspector.features.agents.tap.tap import HEADER, TO_CLIENT, TO_SERVER
 from tests.support.commands import Toolsight
 
 FILE = """{

@@ -20,7 +20,7 @@ import pytest
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import MessagePassed
 from inspector.features.agents.tap.http import LONGEST_MESSAGE, HttpTap
-from inspector.features.agents.tap.tap import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies
+from inspector.features.agents.tap.pump import END, NOTE, REWRITTEN, SECRET, TO_CLIENT, TO_SERVER, Copies
 from inspector.store.store import SqliteStore
 from tests.features.agents.tap.test_tap import DEADLINE, until
 from tests.mcp.test_sign_in import TOOLS, Visitor, rig as sign_in_rig

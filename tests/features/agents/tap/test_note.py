@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from inspector.core.redaction import SECRETS
+from inspector.features.agents.tap.pump import HEADER, TO_SERVER
 from inspector.features.agents.tap.recorder import record
-from inspector.features.agents.tap.tap import HEADER, TO_SERVER
 from inspector.store.tap_note import TapNotes
 from tests.support.commands import Toolsight, in_process
 

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from inspector.features.agents.tap.recorder import pieces
-from inspector.features.agents.tap.tap import (
+from inspector.features.agents.tap.pump import (
     TO_CLIENT,
     TO_SERVER,
     Copies,
     pass_on,
 )
+from inspector.features.agents.tap.recorder import pieces
 from inspector.store.store import SqliteStore
 
 # Sends back what it gets with every byte inverted.

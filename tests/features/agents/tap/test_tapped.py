@@ -22,8 +22,8 @@ from inspector.core.events import (
 )
 from inspector.core.fold import fold
 from inspector.features.agents.tap import recorder as tap_recorder
+from inspector.features.agents.tap.pump import END, SECRET, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.recorder import Piece, TapRecorder, record_pieces
-from inspector.features.agents.tap.tap import END, SECRET, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.tapped import Tapped
 from inspector.store.store import SqliteStore
 from inspector.tokens.counter import TiktokenCounter

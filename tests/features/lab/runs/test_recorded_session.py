@@ -119,7 +119,9 @@ def test_a_transcripts_own_definition_is_used_before_that_of_a_connected_server(
 @pytest.mark.parametrize("kind", FILES)
 def test_a_session_of_every_agent_is_a_run_with_its_messages_and_calls(kind: Format) -> None:
     store = MemoryStore()
-    done = Importer(store, lambda _: WordCounter()).run(open_transcript(FILES[kind]), file="f", at=1.0)
+    done = Importer(store, lambda _: WordCounter()).run(
+        open_transcript(FILES[kind]).entries(), file="f", at=1.0
+    )
     runs = [session_run(store.read(one.id), {}) for one in done.sessions]
     calls = [called(store.read(one.id)) for one in done.sessions]
     assert any(calls)

@@ -68,7 +68,7 @@ ORDER = ("user", "response", "search", "call", "result")
 def imported(path: Path) -> list[Record]:
     """The session that is made of the spans in a file."""
     store = MemoryStore()
-    Importer(store, lambda _: WordCounter()).run(open_transcript(path), file=path.name)
+    Importer(store, lambda _: WordCounter()).run(open_transcript(path).entries(), file=path.name)
     return records_of(store)
 
 
