@@ -203,16 +203,12 @@ def diff(first: str, second: str) -> None:
     pair = find_client(first), find_client(second)
     rules = [(name, *values) for name, values in _rules(*pair) if values[0] != values[1]]
     facts = {one.name: _only_in(one, other) for one, other in (pair, pair[::-1])}
-    newest = {one.name: max((fact.date for fact in one.facts), default="") for one in pair}
-    newer = max(newest, key=lambda name: newest[name]) if len(set(newest.values())) > 1 else ""
     show(
         {
             "rules": [{"rule": name, "first": a, "second": b} for name, a, b in rules],
             "facts": facts,
-            "newest": newest,
-            "newer": newer,
         },
-        _diff_report(pair, rules, facts, newest, newer),
+        _diff_report(pair, rules, facts),
     )
 
 
@@ -245,8 +241,6 @@ def _diff_report(
     pair: tuple[Client, Client],
     rules: list[tuple[str, Any, Any]],
     facts: dict[str, list[dict[str, Any]]],
-    newest: dict[str, str],
-    newer: str,
 ) -> Iterator[str | Table]:
     columns = (
         Column("rule", lambda row: row[0], NAME),
@@ -259,8 +253,6 @@ def _diff_report(
             for fact in said:
                 if fact["topic"] == topic:
                     yield f"\n{topic}, {name}: {fact['says']}\n  {fact['evidence']}"
-    dates = ", ".join(f"{name} {day or 'undated'}" for name, day in newest.items())
-    yield f"\nnewest facts: {dates}{f'; {newer} is newer' if newer else ''}"
 
 
 def _shown(value: Any) -> str:

@@ -1,7 +1,6 @@
 """The rows of servers and their tools, made again only where something changed."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from itertools import chain
 
 from textual.content import Content
@@ -46,20 +45,13 @@ class CatalogRows:
         self._tags = Tags()
         self._made: dict[str, tuple[ToolState, Tool | None, Record]] = {}
         self._groups: dict[str, list[Record]] = {}
-        self._last: tuple[str, dict[str, list[Record]]] = ("", {})
         self._servers: Mapping[str, ServerState] = {}
         self._server_rows: dict[str, tuple[ServerState, int, bool, Record]] = {}
         self.keys: Collection[str] = frozenset()
         """The keys of all rows, shown or folded."""
 
-    def update(
-        self,
-        session: SessionState,
-        catalog: Catalog,
-        tags: Tags | None = None,
-        permits: Callable[[str], bool] = lambda _tool_id: True,
-    ) -> bool:
-        """Make the rows that changed; return False if nothing did. `permits` says which tools may be seen."""
+    def update(self, session: SessionState, catalog: Catalog, tags: Tags | None = None) -> bool:
+        """Make the rows that changed; return False if nothing did."""
         tags = tags or Tags()
         seen = (session.servers, session.tools, session.held, catalog)
         if tags != self._tags:
@@ -77,27 +69,9 @@ class CatalogRows:
             made[state.id] = known
             self._groups.setdefault(state.server, []).append(known[2])
         self._made = made
-        self._keep_those_away(session, permits)
         rows = (row.key for group in self._groups.values() for row in group)
         self.keys = {*rows, *map(server_key, self._groups)}
         return True
-
-    def _keep_those_away(self, session: SessionState, permits: Callable[[str], bool]) -> None:
-        """Leave the tools of a server that restarts or failed where they were, greyed."""
-        kept = self._last[1] if self._last[0] == session.toolset else {}
-        self._last = session.toolset, kept
-        for name, server in session.servers.items():
-            rows = self._groups[name]
-            if (
-                server.phase is ServerPhase.READY
-                and rows
-                and not any(row.key in session.held for row in rows)
-            ):
-                kept[name] = rows
-            elif server.phase in (ServerPhase.CONNECTING, ServerPhase.FAILED):
-                there = {row.key for row in rows}
-                gone = (row for row in kept.get(name, ()) if row.key not in there and permits(row.key))
-                self._groups[name] += map(_away, gone)
 
     def shown(self, folded: Collection[str] = ()) -> tuple[Record, ...]:
         """The rows in order, without the tools of the folded servers."""
@@ -154,9 +128,3 @@ def _tool_row(state: ToolState, tool: Tool | None, tags: Tags) -> Record:
     tagged = " ".join(f"#{tag}" for tag in tags.of(tool)) if tool is not None else ""
     tone: Tone = "muted" if state.binding is Bound.HELD else ""
     return Record(state.id, cells, tone, search=f"{state.id} {tagged} {description}", copy=state.id)
-
-
-def _away(row: Record) -> Record:
-    """The row of a tool whose server is away, and of which nothing is held."""
-    name, tools, _, *rest = row.cells
-    return replace(row, cells=(name, tools, Content.styled("‖ away", "$text-warning"), *rest), tone="muted")

@@ -131,8 +131,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         self._came_from_elsewhere = True
 
     def show_view(self, view: View) -> None:
-        tags, permits = self.session.retrieval.tags, self.session.sight.permits
-        if self._rows.update(view.state, self.session.catalog, tags, permits):
+        if self._rows.update(view.state, self.session.catalog, self.session.retrieval.tags):
             self._show_rows()
         self._draw_soon()
 

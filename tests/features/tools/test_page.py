@@ -1,18 +1,16 @@
 """The list of servers and tools, and the detail beside it or in its place."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from inspector.app.place import ServerPage, ToolPage
-from inspector.core.error import ConnectError
 from inspector.core.events import InstallFailed, ServerRemoved
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Catalog, Tool, definition
-from inspector.features.tools.catalog_rows import CatalogRows, server_key
+from inspector.features.tools.catalog_rows import CatalogRows
 from inspector.features.tools.page import ToolsScreen
 from inspector.search.index.vocabulary import Tags
 from tests.support.app import seen, until
@@ -49,21 +47,6 @@ async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() ->
         assert cells["calc:evaluate"][2] == "⌂ pinned"
         rows(pilot).records = ()
         await says(pilot, "No server has started yet.")
-
-
-async def test_the_tools_of_a_server_that_failed_to_restart_stay_greyed_until_it_is_back() -> None:
-    async with tools_page() as (pilot, rig):
-        rig.servers["shop"].fault = ConnectError("The process ended with exit code 1")
-        await rig.bench.reconnect("shop")
-        await says(pilot, "‖ away")
-        assert names(pilot) == EVERYTHING
-        tools = [row for row in rows(pilot).shown if row.key.startswith("shop:")]
-        assert {(row.tone, str(row.cells[2])) for row in tools} == {("muted", "‖ away")}
-        rig.servers["shop"].fault = None
-        rig.servers["shop"].tools = rig.servers["shop"].tools[:1]
-        await rig.bench.reconnect("shop")
-        await until(pilot, lambda: "‖ away" not in seen(pilot))
-        assert names(pilot) == [name for name in EVERYTHING if name != "shop:refund_order"]
 
 
 async def test_the_detail_of_a_server_that_is_removed_while_it_is_read_takes_further_events() -> None:
@@ -193,15 +176,3 @@ def test_a_filter_by_tag_finds_the_tools_that_have_it_also_after_the_tags_have_c
     assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_1"]
     assert made.update(state, catalog, Tags(by_tool={"big:tool_2": ("money",)}))
     assert [row.key for row in made.shown() if "#money" in row.search] == ["big:tool_2"]
-
-
-def test_the_greyed_tools_of_a_server_that_is_away_are_those_that_may_be_seen() -> None:
-    tool, rows = Tool("shop", "pay"), CatalogRows()
-    ready = ServerState("shop", ServerPhase.READY, tools=1)
-    there = SessionState(servers={"shop": ready}, tools={tool.id: ToolState(tool.id, 5, Binding.DEFERRED)})
-    away = SessionState(servers={"shop": replace(ready, phase=ServerPhase.FAILED)})
-    rows.update(there, Catalog((tool,)))
-    rows.update(away, Catalog(()))
-    assert [row.key for row in rows.shown()] == [server_key("shop"), tool.id]
-    rows.update(replace(away, at=1.0), Catalog(()), permits=lambda _: False)
-    assert [row.key for row in rows.shown()] == [server_key("shop")]

@@ -1,4 +1,4 @@
-"""Stores what crosses a tap while it runs: a session for each client, in a process of its own."""
+"""Makes a session of what crosses a tap, for each client, and stores it while it runs."""
 
 import os
 import time
@@ -10,18 +10,173 @@ from pathlib import Path
 from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import Options
+from inspector.clients.client import client_name
 from inspector.config.configuration import target
 from inspector.config.reader import server_name
-from inspector.core.error import StoreError
-from inspector.core.events import Event, Failed, MessagePassed, Record
+from inspector.core.error import FailureKind, StoreError
+from inspector.core.events import (
+    CallFinished,
+    CallStarted,
+    Event,
+    Failed,
+    MessagePassed,
+    Origin,
+    Record,
+    ServerConnecting,
+    ServerStopped,
+    SessionStarted,
+)
 from inspector.core.number import byte_size, count
 from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import SECRETS, clean, learn_environment
 from inspector.core.server import ServerSpec
+from inspector.features.agents.known_tools import KnownTools
 from inspector.features.agents.tap.pump import END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
-from inspector.features.agents.tap.tapped import Conversation, Tapped
+from inspector.features.agents.transcript import AgentTool
+from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
+from inspector.schema.json_value import JsonObject, as_object, compact, read_object
 from inspector.store.tap_note import TapNotes
+
+UNKNOWN_CLIENT = "client"
+_LONGEST_TEXT = 20_000
+_MOST_PENDING = 1_000
+_CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
+
+
+@dataclass(frozen=True, slots=True)
+class Tapped:
+    """What is tapped: the session's id, the server's name and command, and the client's folder."""
+
+    session: str
+    server: str
+    command: str
+    folder: str
+
+
+@dataclass(slots=True)
+class _Request:
+    method: str
+    at: float
+    params: JsonObject
+
+
+class TappedMessages:
+    """Makes events of the messages between a client and its server."""
+
+    def __init__(self, tapped: Tapped, counter_for: Callable[[str], TokenCounter]) -> None:
+        """`counter_for` takes the client's name."""
+        self._tapped = tapped
+        self._counter_for = counter_for
+        self._pending: dict[tuple[bool, str], _Request] = {}
+        self._listed: dict[str, AgentTool] = {}
+        self._offered: frozenset[str] = frozenset()
+        self._known: KnownTools | None = None
+        self._count: Callable[[str], int] = len
+
+    def line(self, line: bytes | CutLine, at: float, *, sent: bool) -> Iterator[Event]:
+        """The events of one line that the client sent, or else the server."""
+        data, size = (line.head, line.size) if isinstance(line, CutLine) else (line, len(line))
+        if not data.strip():
+            return
+        text = data.decode("utf-8", "replace").rstrip("\r")
+        found = read_object(text)
+        yield from self.started(found)
+        pair = (not sent if _is_reply(found) else sent, compact(found.get("id")))
+        asked = self._pending.pop(pair, None) if _is_reply(found) else None
+        method = asked.method if asked is not None else found.get("method")
+        took = (at - asked.at) * 1000 if asked is not None else None
+        id_ = pair[1] if "id" in found else ""
+        method = method if isinstance(method, str) else ""
+        server = self._tapped.server
+        yield MessagePassed(server, sent, method, id_, size, beginning(text, _LONGEST_TEXT), took)
+        if asked is not None and sent is False:
+            yield from self._answered(asked, found, pair[1], at)
+        elif id_ and method and not _is_reply(found):
+            yield from self._asked(pair, _Request(method, at, as_object(found.get("params"))))
+
+    def started(self, found: JsonObject) -> Iterator[Event]:
+        """The session begins with its first message, which says who the client is."""
+        if self._known is not None:
+            return
+        params = as_object(found.get("params"))
+        info = as_object(params.get("clientInfo") or as_object(params.get("_meta")).get(_CLIENT_INFO))
+        agent, version = client_name(str(info.get("name") or UNKNOWN_CLIENT)), str(info.get("version") or "")
+        counter, tapped = self._counter_for(agent), self._tapped
+        self._known, self._count = KnownTools(agent, counter.count), counter.count
+        origin = Origin(agent, version, tapped.session, file=f"tap {tapped.folder}")
+        yield SessionStarted(tapped.server, (tapped.server,), "", "", "", 0, origin=origin)
+        yield ServerConnecting(tapped.server, tapped.command)
+
+    def _asked(self, pair: tuple[bool, str], request: _Request) -> Iterator[Event]:
+        if len(self._pending) >= _MOST_PENDING:
+            del self._pending[next(iter(self._pending))]
+        self._pending[pair] = request
+        if pair[0] and request.method == "tools/call":
+            yield CallStarted(pair[1], self._tool(request), as_object(request.params.get("arguments")))
+
+    def _answered(self, asked: _Request, found: JsonObject, id_: str, at: float) -> Iterator[Event]:
+        assert self._known is not None
+        result = as_object(found.get("result"))
+        if asked.method == "tools/call":
+            yield self._call(asked, found, id_, at)
+        elif asked.method in ("initialize", "server/discover"):
+            self._known.announce(self._tapped.server, str(result.get("instructions") or ""))
+        elif asked.method == "tools/list" and isinstance(result.get("tools"), list):
+            yield from self._page(asked, result)
+
+    def _page(self, asked: _Request, result: JsonObject) -> Iterator[Event]:
+        """One page of tools; the last one makes it the list of the server."""
+        assert self._known is not None
+        if not asked.params.get("cursor"):
+            self._listed = {}
+        server = self._tapped.server
+        for tool in map(as_object, result["tools"]):
+            name = str(tool.get("name") or "")
+            definition = {
+                "description": tool.get("description") or "",
+                "parameters": as_object(tool.get("inputSchema")),
+            }
+            self._listed[f"{server}:{name}"] = AgentTool(name, server, definition=definition)
+        if not result.get("nextCursor"):
+            self._known.withdraw(self._offered - self._listed.keys())
+            self._known.offer(self._listed.values(), deferred=False)
+            self._offered = frozenset(self._listed)
+            yield from self._known.news()
+
+    def _call(self, asked: _Request, found: JsonObject, id_: str, at: float) -> CallFinished:
+        result, error = as_object(found.get("result")), as_object(found.get("error"))
+        blocks = result.get("content")
+        parts = list(map(as_object, blocks)) if isinstance(blocks, list) else []
+        said = [str(part.get("text") or f"[{part.get('type')}]") for part in parts]
+        # A call that runs as a task is answered with the task, and has no content.
+        text = "\n".join(said) if said else compact(result) if result else ""
+        text = str(error.get("message") or "an error") if error else text
+        ok = not error and result.get("isError") is not True
+        structured = result.get("structuredContent")
+        return CallFinished(
+            id_,
+            self._tool(asked),
+            ok,
+            text,
+            (at - asked.at) * 1000,
+            structured if isinstance(structured, dict) else None,
+            None if ok else FailureKind.TOOL,
+            tokens=self._count(compact(as_object(asked.params.get("arguments")))) + self._count(text),
+        )
+
+    def _tool(self, request: _Request) -> str:
+        return f"{self._tapped.server}:{request.params.get('name') or ''}"
+
+    def end(self) -> Iterator[Event]:
+        """The events at the end; none if there was no message."""
+        if self._known is not None:
+            yield ServerStopped(self._tapped.server)
+
+
+def _is_reply(found: JsonObject) -> bool:
+    return "method" not in found and ("result" in found or "error" in found)
+
 
 MOST_SESSIONS = 64
 """Sessions that one tap records at once; beyond that, the one that was quiet longest ends."""
@@ -96,7 +251,7 @@ class TapRecorder:
     ) -> None:
         self._session = tapped.session
         self._store = store
-        self._conversation = Conversation(tapped, counter_for)
+        self._conversation = TappedMessages(tapped, counter_for)
         self._sides = (_Side(), _Side())
         self._waiting: list[tuple[float, Event]] = []
         self._stored = self._dropped = 0

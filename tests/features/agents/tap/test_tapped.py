@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.error import FailureKind, StoreError
+from inspector.core.error import StoreError
 from inspector.core.events import (
     CallFinished,
     CallStarted,
@@ -17,14 +17,12 @@ from inspector.core.events import (
     Record,
     ServerReady,
     SessionStarted,
-    TaskChanged,
     ToolsChanged,
 )
 from inspector.core.fold import fold
 from inspector.features.agents.tap import recorder as tap_recorder
 from inspector.features.agents.tap.pump import END, SECRET, TO_CLIENT, TO_SERVER
-from inspector.features.agents.tap.recorder import Piece, TapRecorder, record_pieces
-from inspector.features.agents.tap.tapped import Tapped
+from inspector.features.agents.tap.recorder import Piece, Tapped, TapRecorder, record_pieces
 from inspector.store.store import SqliteStore
 from inspector.tokens.counter import TiktokenCounter
 
@@ -192,63 +190,3 @@ def test_what_a_header_says_as_a_secret_is_not_stored_where_a_message_repeats_it
     said = exchange(1, "tools/call", {}, name="list", arguments={"text": "as pW-39-words-x it is"})
     recorded(store, [Piece(SECRET, 0.0, 0, b"authorization:Bearer pW-39-words-x"), *said])
     assert "as [redacted] it is" in repr(store.read("s1"))
-
-
-DONE = {"content": [{"type": "text", "text": "done"}]}
-
-
-def about(status: str, **more: object) -> dict[str, object]:
-    return {"taskId": "t1", "status": status, **more}
-
-
-@pytest.mark.parametrize(
-    ("begun", "rest"),
-    [
-        (
-            {"task": about("working")},
-            [
-                *exchange(2, "tasks/get", about("working"), taskId="t1"),
-                *exchange(3, "tasks/get", about("completed"), taskId="t1"),
-                *exchange(4, "tasks/result", DONE, taskId="t1"),
-            ],
-        ),
-        (
-            {"resultType": "task", **about("working")},
-            [
-                *exchange(2, "tasks/get", about("working"), taskId="t1"),
-                *exchange(4, "tasks/get", about("completed", result=DONE), taskId="t1"),
-            ],
-        ),
-    ],
-)
-def test_a_call_by_a_task_is_one_call_with_its_polls(
-    store: SqliteStore, begun: dict[str, object], rest: list[Piece]
-) -> None:
-    events = recorded(store, [*exchange(1, "tools/call", begun, name="buy"), *rest])
-    started, *states, finished = some(events, CallStarted, TaskChanged, CallFinished)
-    assert isinstance(started, CallStarted)
-    assert isinstance(finished, CallFinished)
-    assert started.call_id == finished.call_id == "1"
-    told = [one.state for one in states if isinstance(one, TaskChanged)]
-    assert [(one.status, one.polls) for one in told] == [("working", 0), ("completed", 2)]
-    assert (finished.ok, finished.text, finished.milliseconds) == (True, "done", 3250.0)
-
-
-@pytest.mark.parametrize(
-    ("rest", "says"),
-    [
-        (exchange(2, "tasks/cancel", {}, taskId="t1"), "cancelled"),
-        (exchange(2, "tasks/get", about("cancelled", statusMessage="no"), taskId="t1"), "no"),
-        ([piece(TO_CLIENT, 2.0, {"method": "notifications/tasks/status", "params": about("cancelled")})], ""),
-    ],
-)
-def test_a_task_that_is_cancelled_ends_its_call(store: SqliteStore, rest: list[Piece], says: str) -> None:
-    events = recorded(store, [*exchange(1, "tools/call", {"task": about("working")}, name="buy"), *rest])
-    (finished,) = some(events, CallFinished)
-    assert isinstance(finished, CallFinished)
-    assert (finished.failure, says in finished.text) == (FailureKind.CANCELLED, True)
-
-
-def test_a_poll_of_a_task_that_no_call_began_is_a_message_alone(store: SqliteStore) -> None:
-    events = recorded(store, exchange(1, "tasks/get", about("completed", result=DONE), taskId="t1"))
-    assert not some(events, CallStarted, TaskChanged, CallFinished)
