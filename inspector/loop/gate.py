@@ -7,10 +7,8 @@ among the k.
 """
 
 import inspect
-import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import translate
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from hashlib import blake2b
 from statistics import median
@@ -35,22 +33,12 @@ _MAX_REASON = 120
 _parsed = lru_cache(maxsize=1024)(parse_predicate)
 
 
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    """A pattern for tool ids and the predicates it requires."""
-
-    matches: Callable[[str], object]
-    texts: tuple[str, ...]
-
-
 class Preconditions:
     """Evaluates the settings' predicates, each once per check; a failing predicate counts as not holding."""
 
     def __init__(self, live: LiveSettings, own: Mapping[str, OwnPredicate]) -> None:
         self._live = live
         self._predicates: Mapping[str, OwnPredicate] = {**own, **BUILT_IN}
-        self._read: tuple[tuple[str, tuple[str, ...]], ...] = ()
-        self._rules: tuple[_Rule, ...] = ()
 
     def unmet(self, tool_id: str, facts: Facts) -> tuple[str, ...]:
         """The texts of the predicates that keep this tool closed, including errors; () if it is open."""
@@ -58,20 +46,16 @@ class Preconditions:
 
     def closed(self, tool_ids: Iterable[str], facts: Facts) -> Mapping[str, tuple[str, ...]]:
         """The closed tools among these, each with the predicates that keep it closed."""
-        rules = self._current_rules()
-        if not rules:
-            return {}
-        unique = dict.fromkeys(text for rule in rules for text in rule.texts)
+        rules = self._live.settings.access.preconditions
+        unique = dict.fromkeys(text for texts in rules.values() for text in texts)
         reasons = {text: reason for text in unique if (reason := self._reason(text, facts))}
-        barred = [
-            (rule.matches, tuple(reasons[text] for text in rule.texts if text in reasons)) for rule in rules
-        ]
-        barred = [(matches, texts) for matches, texts in barred if texts]
-        if not barred:
-            return {}
+        barred = {pattern: [reasons[t] for t in texts if t in reasons] for pattern, texts in rules.items()}
+        barred = {pattern: texts for pattern, texts in barred.items() if texts}
         by_tool = {
-            tool_id: dict.fromkeys(text for matches, texts in barred if matches(tool_id) for text in texts)
-            for tool_id in tool_ids
+            tool_id: dict.fromkeys(
+                text for pattern, texts in barred.items() if fnmatchcase(tool_id, pattern) for text in texts
+            )
+            for tool_id in (tool_ids if barred else ())
         }
         return {tool_id: tuple(texts) for tool_id, texts in by_tool.items() if texts}
 
@@ -108,13 +92,6 @@ class Preconditions:
         near = closest(predicate.name, self._predicates, limit=1)
         known = f"Did you mean `{near[0]}`?" if near else f"Known: {', '.join(self._predicates)}."
         raise ConfigError(f"there is no predicate {predicate.name!r:.80}", hint=known)
-
-    def _current_rules(self) -> tuple[_Rule, ...]:
-        read = tuple(self._live.settings.access.preconditions.items())
-        if read != self._read:
-            self._rules = tuple(_Rule(re.compile(translate(p)).match, texts) for p, texts in read if texts)
-            self._read = read
-        return self._rules
 
     def _reason(self, text: str, facts: Facts) -> str:
         """Why the predicate does not hold: its text, with the error if it failed; "" if it holds."""

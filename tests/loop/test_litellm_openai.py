@@ -104,22 +104,6 @@ async def test_text_streams_in_pieces_that_make_up_the_reply(capfd: pytest.Captu
     assert (printed.out, printed.err) == ("", "")
 
 
-async def test_a_provider_that_does_not_stream_is_read_all_the_same() -> None:
-    body = {
-        "id": "r1",
-        "object": "chat.completion",
-        "created": 1,
-        "model": "stub",
-        "choices": [
-            {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "whole"}}
-        ],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-    }
-    with stub_server(Answer(body=body)) as stub:
-        deltas, reply = await run(model(stub).stream(REQUEST))
-    assert (deltas, reply.text) == (["whole"], "whole")
-
-
 async def test_a_missing_key_names_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
     error = await failure(stream())

@@ -202,6 +202,12 @@ def broke_off(asked: Asked) -> ModelError:
     return ModelError(message, hint="Try again.", failure=FailureKind.TRANSPORT)
 
 
+def no_answer(asked: Asked) -> ModelError:
+    """The error for a stream without anything in it."""
+    hint = "Check that --api-base is the address of a model server, and that it streams."
+    return ModelError(f"{asked.who} did not send a model's answer", hint=hint)
+
+
 def not_processed(asked: Asked) -> ModelError:
     """The error for a 422 of a provider that speaks as OpenAI does: litellm keeps what it said to itself."""
     hint = "Check what the model supports; its server's log shows what it rejected."

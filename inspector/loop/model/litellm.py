@@ -13,7 +13,7 @@ from typing import Any
 from inspector.core.error import ModelError
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolMessage, Usage
 from inspector.core.prompt_cache import Breakpoints
-from inspector.loop.model.error import Asked, broke_off, model_error, no_tools, not_processed
+from inspector.loop.model.error import Asked, broke_off, model_error, no_answer, no_tools, not_processed
 from inspector.loop.model.responses import (
     Assembly,
     ResponsesAssembly,
@@ -187,16 +187,14 @@ class LitellmModel:
     async def _chat(self, request: ModelRequest) -> AsyncGenerator[ModelChunk]:
         """The answer through litellm's chat completions, which it translates for each provider."""
         assembly = Assembly()
-        async with aclosing(await self._send(request, stream=True)) as answer:
+        async with aclosing(await self._send(request)) as answer:
             async for chunk in answer:
                 if added := assembly.add(chunk):
                     yield TextDelta(added)
         # litellm ends an interrupted stream as if it had stopped; this holds what the provider said.
         if getattr(answer, "received_finish_reason", "unknown") is None:
-            await self._whole_or_cut(request, assembly)
-            if assembly.text:
-                yield TextDelta(assembly.text)
-        elif not is_usage_reported(answer):
+            raise no_answer(self._asked) if assembly.is_empty else broke_off(self._asked)
+        if not is_usage_reported(answer):
             assembly.usage = Usage()
         yield ModelReply(
             assembly.text, assembly.tool_calls(), assembly.usage, assembly.finish_reason or "stop"
@@ -215,20 +213,14 @@ class LitellmModel:
             raise broke_off(self._asked)
         yield assembly.reply()
 
-    async def _whole_or_cut(self, request: ModelRequest, assembly: Assembly) -> None:
-        """Handle a stream without an end: raise if it was interrupted, else ask for the answer at once."""
-        if not assembly.is_empty:
-            raise broke_off(self._asked)
-        assembly.add_whole(await self._send(request, stream=False))
-
-    async def _send(self, request: ModelRequest, *, stream: bool) -> Any:
+    async def _send(self, request: ModelRequest) -> Any:
         arguments: dict[str, Any] = {
             **self._addressed,
             "messages": marked_messages(request),
             "max_tokens": self._most(request),
+            "stream": True,
+            "stream_options": {"include_usage": True},
         }
-        if stream:
-            arguments |= {"stream": True, "stream_options": {"include_usage": True}}
         if request.tools:
             arguments["tools"] = wire_tools(marked_tools(request))
             if request.think:

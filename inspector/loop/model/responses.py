@@ -73,14 +73,6 @@ class Assembly:
     def is_empty(self) -> bool:
         return not (self.text or self._calls)
 
-    def add_whole(self, response: Any) -> None:
-        """Add an answer that was not streamed."""
-        self.usage = read_usage(getattr(response, "usage", None))
-        choice = response.choices[0]
-        self.text = choice.message.content or ""
-        self.finish_reason = choice.finish_reason or ""
-        self._add_calls(choice.message.tool_calls or ())
-
     def _add_calls(self, fragments: Iterable[Any]) -> None:
         for fragment in fragments:
             call = self._call_of(fragment)
