@@ -22,9 +22,7 @@ READS = Annotations(read_only=True)
 ORDERS = Tool("shop", "list_orders", annotations=READS)
 CHANGED = {
     "description": replace(REFUND, description="Refunds twice."),
-    "parameters": replace(REFUND, input_schema={"type": "object", "properties": {"to": {}}}),
     "annotations": replace(REFUND, annotations=Annotations(read_only=False, destructive=True)),
-    "result": replace(REFUND, output_schema={"type": "object"}),
 }
 
 

@@ -115,14 +115,6 @@ async def test_a_tool_whose_precondition_does_not_hold_is_no_substitute() -> Non
         assert substitutes(rig) == []
 
 
-async def test_a_tool_that_is_not_like_it_is_no_substitute() -> None:
-    values = {**ON, "fallback.min_similarity": 1.0}
-    servers = two(name="moon_phase")
-    async with connected(OSLO, servers=servers, configuration=setup(), values=values) as rig:
-        await rig.bench.chat("go")
-        assert substitutes(rig) == []
-
-
 async def test_an_answer_that_says_no_is_an_answer() -> None:
     servers = two(ToolResult("no such city", is_error=True))
     async with connected(OSLO, servers=servers, configuration=setup(), values=ON) as rig:

@@ -126,18 +126,6 @@ async def test_where_the_model_does_not_read_the_array_nothing_is_bound_ahead(
     assert not ahead(rig)
 
 
-async def test_the_session_learns_from_its_own_calls() -> None:
-    again = (SEARCH, ORDERS, WEATHER, says("done"))
-    async with connected(*again, values={**ON, "inertia.warm_up": 0, "inertia.preload": "off"}) as rig:
-        await rig.bench.chat("go")
-        assert [
-            one.tool for one in rig.bench._parts.inertia.graph.after(LIST, rig.bench._parts.inertia._aging)
-        ] == []
-    rig = await asked(*again, tasks=[[LIST, FORECAST]] * 3)
-    aging = rig.bench._parts.inertia._aging
-    assert [one.count for one in rig.bench._parts.inertia.graph.after(LIST, aging)] == [4]
-
-
 async def test_a_seed_file_that_cannot_be_read_is_told_and_the_turn_goes_on() -> None:
     rig = await asked(SEARCH, says("done"), values={"inertia.seed": "missing.yaml"})
     (failed,) = rig.events("error")

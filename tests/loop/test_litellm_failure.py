@@ -10,7 +10,7 @@ from inspector.core.error import ModelError
 from inspector.core.tool import function_definition
 from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_anthropic import event, started
-from tests.loop.test_litellm_openai import REQUEST, chunk, fragment, run, stream
+from tests.loop.test_litellm_openai import REQUEST, chunk, run, stream
 from tests.support.local_servers import Answer, stub_server
 from tests.support.provider import silent_server
 
@@ -49,12 +49,6 @@ async def test_a_stream_that_falls_silent_is_a_timeout() -> None:
         error = await failure(openai(stub.address, timeout=0.2))
         await asyncio.wait_for(stub.hung_up.wait(), 5)
     assert "did not answer in time" in error.message
-
-
-async def test_a_cut_in_the_middle_of_a_call_does_not_become_a_call() -> None:
-    half_call = chunk(fragment(0, "c1", "shop__list", '{"b": '))
-    with stub_server(stream(half_call)) as stub:
-        assert "stopped in the middle" in (await failure(openai(stub.address))).message
 
 
 async def test_giving_up_hangs_up() -> None:

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.configuration import Configuration
-from inspector.config.profile import CORE_TOOLS
 from inspector.config.setting import with_values
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import SettingProblem, Severity
@@ -84,13 +83,6 @@ def test_a_pattern_whose_server_is_away_cannot_be_checked_and_is_no_error(phase:
     assert problem.text == "cannot be checked; not connected: shop"
 
 
-def test_a_tool_that_is_gone_is_named() -> None:
-    given_ = checked({PRECONDITIONS: {"shop:cancel_*": HOLDS}}, gone=frozenset({"shop:cancel_order"}))
-    (problem,) = found(given_)
-    assert problem.text == "matches no tool any more: shop:cancel_order is gone"
-    assert problem.severity is Severity.ERROR
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [
@@ -147,8 +139,3 @@ def test_a_pattern_that_matches_a_tool_is_about_its_server(
     pattern = f"{''.join(begun)}:{''.join(parts)}"
     assert fnmatchcase(tool_id, pattern)
     assert _Entry("x", pattern).is_about(server)
-
-
-def test_a_profile_keeps_kinds_of_tools_that_a_catalog_need_not_have() -> None:
-    assert found(checked({"binding.always_include": CORE_TOOLS, "guard.exempt": CORE_TOOLS})) == []
-    assert len(found(checked({"guard.exempt": (*CORE_TOOLS, "*memroy*")}))) == 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from inspector.core.definition import SchemaChange, definition_hash, schema_change
+from inspector.core.definition import definition_hash
 from inspector.core.events import DefinitionChanged, ServerFailed, ToolsChanged
 from inspector.core.fold import fold
 from inspector.core.message import NoteMessage
@@ -58,21 +58,6 @@ def test_of_many_changes_the_worst_are_told_and_the_others_counted() -> None:
     assert found[0].verdict == "breaking"
     assert found[-1].others == 10
     assert "10 more tools changed" in found[-1].summary()
-
-
-@pytest.mark.parametrize("error", [RecursionError, ValueError])
-def test_a_change_that_cannot_be_compared_is_breaking_and_keeps_the_others(
-    error: type[Exception], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def compared(old: Tool, new: Tool) -> SchemaChange:
-        if old.name == "bad":
-            raise error
-        return schema_change(old, new)
-
-    monkeypatch.setattr("inspector.core.definition.schema_change", compared)
-    found = changes([tool("bad"), tool()], [tool("bad", WIDER), tool(schema=WIDER)])
-    assert [(one.tool, one.verdict) for one in found] == [("a:bad", "breaking"), ("a:echo", "compatible")]
-    assert found[0].breaking_reasons == ("it cannot be compared",)
 
 
 async def test_a_list_that_cannot_be_read_fails_the_server_instead_of_leaving_it_ready(

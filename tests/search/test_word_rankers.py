@@ -17,7 +17,7 @@ from inspector.search.index.vocabulary import terms
 from inspector.search.ranker import keyword as weight
 from inspector.search.ranker.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
 from inspector.search.ranker.client_ranker import ClaudeCodeRanker, CodexRanker
-from inspector.search.ranker.keyword import KeywordExpertRanker, KeywordSystemRanker, keywords
+from inspector.search.ranker.keyword import KeywordExpertRanker, keywords
 from inspector.search.ranker.ranker import Ranker, Ranking
 from tests.support.retrieval import rankers_of
 
@@ -154,15 +154,6 @@ def test_an_exact_name_is_first_however_it_is_capitalised(query: str) -> None:
     assert Signal.EXACT in signals(query, 0)
 
 
-@given(catalogs, texts)
-def test_an_exact_name_beats_every_tool_of_another_name(others: list[Tool], name: str) -> None:
-    tools = [*others, Tool("s", name or "x", "")]
-    values = KeywordExpertRanker(tools).rank(tools[-1].name).values
-    assert all(
-        values[-1] > values[position] for position, tool in enumerate(others) if tool.name != tools[-1].name
-    )
-
-
 def test_a_name_within_the_query_and_a_query_within_the_name_are_containment() -> None:
     assert signals("please ponder this", 3)[Signal.NAME] == weight.NAME_CONTAINMENT
     assert signals("createpagefrom", 1)[Signal.NAME] == weight.NAME_CONTAINMENT
@@ -179,11 +170,6 @@ def test_the_keywords_of_a_system_tool_are_its_name_and_the_domain_terms_of_its_
     assert keywords(TOOLS[3]) == {"ponder"}
 
 
-def test_of_two_tools_that_have_every_query_word_the_more_specific_one_is_first() -> None:
-    tools = (Tool("s", "page", "Create, delete, list and move a document."), Tool("s", "create_page"))
-    assert found(KeywordSystemRanker(tools), tools, "create page") == ["create_page", "page"]
-
-
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string", "description": "name of a town"}}}
 TOOLS_RANKERS = (
     Tool("shop", "list_orders", "Show what customers bought.", SCHEMA),
@@ -197,7 +183,6 @@ def _kept(ranker: Ranker, query: str) -> list[str]:
     return [TOOLS_RANKERS[position].name for position in ranking.order() if ranking.kept[position]]
 
 
-codex = CodexRanker(TOOLS_RANKERS, {"office": "Mail and calendars of a company."})
 claude_code = ClaudeCodeRanker(TOOLS_RANKERS)
 
 
@@ -216,12 +201,6 @@ def test_codex_puts_tools_in_the_order_of_its_own_engine() -> None:
     engine = CodexRanker(tools, texts["instructions"])
     expected = orders("own")
     assert agreement(engine, [tool.id for tool in tools], expected) == (len(expected), len(expected))
-
-
-def test_codex_finds_a_server_by_its_instructions_and_no_part_of_a_name_with_underscores() -> None:
-    assert _kept(codex, "calendar") == ["send_message"]
-    assert _kept(codex, "list") == []
-    assert _kept(codex, "list_orders") == ["list_orders"]
 
 
 def test_claude_code_selects_tools_by_name() -> None:

@@ -14,7 +14,6 @@ from hypothesis import given, strategies as st
 from inspector.cli.composition import counter_for
 from inspector.core.budget import Tokenizer
 from inspector.core.ports import TokenCounter
-from inspector.tokens.accounting import tokenizer_folder
 from inspector.tokens.counter import (
     CLAUDE_2,
     AnthropicCounter,
@@ -24,7 +23,6 @@ from inspector.tokens.counter import (
 )
 from tests.support.examples import examples
 from tests.support.fakes import CharacterCounter
-from tests.support.hostile import with_hostile_text
 
 COUNTER = TiktokenCounter("demo/planner")
 CLAUDE = AnthropicCounter("anthropic/claude-sonnet-4-5")
@@ -35,8 +33,6 @@ EVERY: dict[str, TokenCounter] = {
     "claude without its file": AnthropicCounter("anthropic/claude-sonnet-4-5", Path("nowhere")),
     "characters": CharacterCounter(),
 }
-# Longer texts would only take longer.
-_LONG = 100_000
 REAL = pytest.mark.parametrize("counter", [COUNTER, CLAUDE], ids=["tiktoken", "anthropic"])
 
 
@@ -60,9 +56,7 @@ def test_every_name_that_is_called_exact_has_that_encoding_in_tiktoken() -> None
         ("o3", "o200k_base", True),
         ("ft:gpt-4o:a:b", "o200k_base", True),
         ("openrouter/openai/gpt-4-turbo", "cl100k_base", True),
-        *((name, "o200k_base", False) for name in ("ollama/gpt-4o", "openai/gpt-oss-120b", "o30", "")),
-        ("gemini/gemini-3", "o200k_base", False),
-        ("ollama/qwen3", "o200k_base", False),
+        *((name, "o200k_base", False) for name in ("ollama/gpt-4o", "gemini/gemini-3")),
         ("demo/planner", "o200k_base", True),
     ],
 )
@@ -70,15 +64,6 @@ def test_a_count_says_whether_it_is_exact(model: str, name: str, exact: bool) ->
     tokenizer = tokenizer_for(model)
     assert (tokenizer.name, tokenizer.exact) == (name, exact)
     assert counter_for(model).tokenizer == tokenizer
-
-
-@given(st.text(max_size=400))
-def test_a_count_is_tiktokens_own(text: str) -> None:
-    import tiktoken
-
-    clean = text.encode("utf-8", "replace").decode()
-    assert COUNTER.count("the encoding is loaded") > 0
-    assert COUNTER.count(text) == len(tiktoken.get_encoding("o200k_base").encode_ordinary(clean))
 
 
 def adds_up(counter: TokenCounter, text: str) -> None:
@@ -99,14 +84,6 @@ def adds_up(counter: TokenCounter, text: str) -> None:
 @examples(share=0.5)
 def test_the_lengths_of_the_tokens_are_the_text_whoever_counts(name: str, text: str) -> None:
     adds_up(EVERY[name], text)
-
-
-@with_hostile_text
-def test_hostile_text_can_be_counted(text: str) -> None:
-    text = text[:_LONG]
-    for counter in EVERY.values():
-        adds_up(counter, text)
-        assert counter.count(text) >= (1 if text else 0)
 
 
 @pytest.mark.slow
@@ -195,16 +172,9 @@ def test_the_oldest_texts_are_forgotten(tmp_path: Path) -> None:
     assert letters.asked == ["a", "b", "c", "a"]
 
 
-def test_without_a_usable_database_everything_is_counted(tmp_path: Path) -> None:
-    (tmp_path / "t.db").write_bytes(b"no database" * 100)
-    counter = remembered(Letters(), tmp_path)
-    assert [counter.count("abc"), counter.count("abc")] == [3, 3]
-
-
 # Claude is counted by its maker's old tokenizer, which is an estimate, or by another one that says so.
 
 MODEL = "anthropic/claude-sonnet-4-5"
-CLAUDE_FILE = (tokenizer_folder() or Path()) / "anthropic_tokenizer.json"
 
 
 @pytest.mark.parametrize(
@@ -214,15 +184,3 @@ CLAUDE_FILE = (tokenizer_folder() or Path()) / "anthropic_tokenizer.json"
 def test_claude_is_counted_by_its_makers_tokenizer_which_is_an_estimate(model: str) -> None:
     assert counter_for(model).tokenizer == CLAUDE_2
     assert CLAUDE_2.label == "anthropic (Claude 2), estimate"
-
-
-def test_a_count_for_claude_is_the_tokenizers_own() -> None:
-    from tokenizers import Tokenizer
-
-    encoder = Tokenizer.from_file(str(CLAUDE_FILE))
-
-    @given(st.text(st.characters(exclude_categories=()), max_size=400))
-    def same(text: str) -> None:
-        assert CLAUDE.count(text) == len(encoder.encode(text.encode("utf-8", "replace").decode()))
-
-    same()
