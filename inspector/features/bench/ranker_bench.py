@@ -282,10 +282,8 @@ class Difference:
 def difference(before: Run, after: Run, evalset: EvalSet) -> Difference | None:
     """A paired comparison of two runs, request by request.
 
-    None if no tool fits any request. Raises ValueError if the runs cover different cases.
+    None if no tool fits any request.
     """
-    if len(before.cases) != len(after.cases):
-        raise ValueError(f"the runs have {len(before.cases)} and {len(after.cases)} cases")
     changes = [
         Change(
             case.id,
@@ -377,10 +375,7 @@ class Weak:
 
 
 def weakest(run: Run, evalset: EvalSet) -> tuple[Weak, ...]:
-    """The requests that could be served better, worst first, equal ones in data set order.
-
-    Raises ValueError if the run covers other cases.
-    """
+    """The requests that could be served better, worst first, equal ones in data set order."""
     candidates = [
         Weak(case, done, ndcg_at(CUT, done.ranked, case.relevant) if case.is_possible else None)
         for case, done in paired(run, evalset)

@@ -138,7 +138,7 @@ def run_bench(
 
     `cancelled` is checked before each request and `progress(done, total)` is called after it. A query's
     seconds run until its first `depth` tools are known. What is returned is what a search under `rules`
-    returns. Raises ValueError if the ranker has a different number of tools.
+    returns.
     """
     once = _Once(ranker)
     search = ToolSearch(index, NameIndex(evalset.tools), once, rules, clock)
@@ -175,10 +175,6 @@ def _ask(
     first = _first(ranking, depth)
     seconds = clock.monotonic() - started
     tools = evalset.tools
-    if len(ranking.values) != len(tools):
-        raise ValueError(
-            f"{ranker.name} ranks {len(ranking.values)} tools, but the data set has {len(tools)}"
-        )
     report = search.run(SearchRequest(case.query), load=False, misses=0).report
     return CaseRun(
         case.id,
@@ -245,10 +241,7 @@ class Summary:
 
 
 def summarise(run: Run, evalset: EvalSet) -> Summary:
-    """Summarize a run over `evalset`, for as many cases as it finished.
-
-    Raises ValueError if the run covers other cases, or keeps fewer than the ten tools these means need.
-    """
+    """Summarize a run over `evalset`, for as many cases as it finished."""
     pairs = paired(run, evalset)
     possible = [(case, done) for case, done in pairs if case.is_possible]
     impossible = [(case, done) for case, done in pairs if not case.is_possible]
@@ -272,16 +265,8 @@ def summarise(run: Run, evalset: EvalSet) -> Summary:
 
 
 def paired(run: Run, evalset: EvalSet) -> Pairs:
-    """Each case that ran, with its outcome; ValueError if the run covers other cases or is too shallow."""
-    if run.depth < CUT:
-        raise ValueError(f"the run keeps {run.depth} tools per request, but {CUT} are needed")
-    if len(run.cases) > len(evalset.cases):
-        raise ValueError(f"the run has {len(run.cases)} cases, but the data set has {len(evalset.cases)}")
-    pairs = list(zip(evalset.cases, run.cases, strict=False))
-    for case, done in pairs:
-        if case.id != done.id:
-            raise ValueError(f"the run covers other cases: {done.id!r} instead of {case.id!r}")
-    return pairs
+    """Each case that ran, with its outcome."""
+    return list(zip(evalset.cases, run.cases, strict=False))
 
 
 def _mean(pairs: Pairs, measure: Measure) -> Estimate | None:

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from inspector.core.number import count, money, percent, tokens
+from inspector.core.number import Share, count, money, tokens
 from inspector.core.report import NAME, NOTHING, NUMBER, Column, Table
 from inspector.core.server import STDERR_LINES
 from inspector.features.check.checking import CheckReport
@@ -14,7 +14,7 @@ from inspector.features.check.finding import Effect, Finding, Proposal
 from inspector.features.check.proposal import is_first
 
 if TYPE_CHECKING:
-    from inspector.features.check.model_proof import ModelProof, Share
+    from inspector.features.check.model_proof import ModelProof
 
 RISES, FALLS, LOSES = "▲", "▼", "✕"
 """What a line of an effect begins with: a rank that rises, one that falls, a tool that loses a request."""
@@ -38,8 +38,8 @@ _SERVERS = (
 
 _PROVED = (
     Column("request", "expectation.text"),
-    Column("chosen", lambda one: _share(one.chosen), NAME),
-    Column("called right", lambda one: _share(one.called), NAME),
+    Column("chosen", lambda one: NOTHING if one.chosen is None else one.chosen.text, NAME),
+    Column("called right", lambda one: NOTHING if one.called is None else one.called.text, NAME),
     Column("errors", kind=NUMBER),
     Column("what went wrong", "told"),
 )
@@ -87,14 +87,12 @@ def finding_json(one: Finding) -> dict[str, Any]:
 
 def _proof_json(proof: "ModelProof") -> dict[str, Any]:
     """What a model did, run by run and request by request."""
-    chosen = proof.chosen
     return {
         "model": proof.model,
         "planned": proof.planned,
         "tokens": proof.tokens,
         "dollars": proof.dollars,
         "priced_as": None if proof.prices is None else proof.prices.model,
-        "chosen": chosen and {"mean": chosen.mean, "low": chosen.low, "high": chosen.high},
         "runs": [{"text": run.expectation.text, **_without("expectation", run)} for run in proof.runs],
         "requests": [
             {
@@ -109,8 +107,12 @@ def _proof_json(proof: "ModelProof") -> dict[str, Any]:
     }
 
 
-def _share_json(share: "Share") -> dict[str, Any]:
-    return {"times": share.times, "of": share.of, "interval": share.interval}
+def _share_json(share: Share | None) -> dict[str, Any] | None:
+    return (
+        None
+        if share is None
+        else {"times": share.count, "of": share.total, "interval": (share.low, share.high)}
+    )
 
 
 def report_blocks(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
@@ -167,15 +169,6 @@ def _proof(report: CheckReport) -> Iterator[str | Table]:
     paid = f"{money(cost)} as {prices.model}" if prices is not None and cost is not None else "price unknown"
     of = f" of {proof.planned:,}" if len(proof.runs) < proof.planned else ""
     yield f"{proof.model}: {len(proof.runs):,}{of} runs, {tokens(taken)} + {tokens(made)} tokens, {paid}"
-    if (chosen := proof.chosen) is not None:
-        between = f"[{percent(chosen.low)}, {percent(chosen.high)}]"
-        yield f"It chooses right in {percent(chosen.mean)} {between} of the runs that it answers."
-
-
-def _share(share: "Share") -> str:
-    """How often, with the interval."""
-    low, high = share.interval
-    return f"{share.times} of {share.of} [{percent(low)}, {percent(high)}]" if share.of else NOTHING
 
 
 def _finding(one: Finding) -> Iterator[str]:

@@ -7,7 +7,7 @@ and gets in `tools[]` what is found. No tool is ever called.
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from inspector.core.budget import Prices
 from inspector.core.error import ModelError
@@ -21,7 +21,7 @@ from inspector.core.message import (
     UserMessage,
     answer_texts,
 )
-from inspector.core.number import wilson
+from inspector.core.number import Share
 from inspector.core.ports import ChatModel
 from inspector.core.tool import definition
 from inspector.features.check.expectation import Expectation
@@ -29,9 +29,6 @@ from inspector.loop.search_tools import parse_request
 from inspector.schema.schema import schema_problem
 from inspector.session.view import SessionView
 from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
-
-if TYPE_CHECKING:
-    from inspector.search.answer.metric import Estimate
 
 _MOST_SEARCHES = 3
 _NOT_CHECKED = "its schema "
@@ -70,24 +67,15 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """How often something happened in independent runs, with its Wilson interval (95 %)."""
-
-    times: int
-    of: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        return wilson(self.times / self.of, self.of) if self.of else (0.0, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
 class RequestProof:
-    """What the runs of one request come to. `called` is of the runs that chose right and could be checked."""
+    """What the runs of one request come to; None of a share is that there was no such run.
+
+    `called` is of the runs that chose right and could be checked.
+    """
 
     expectation: Expectation
-    chosen: Share
-    called: Share
+    chosen: Share | None
+    called: Share | None
     errors: int
     told: str = ""
 
@@ -100,8 +88,8 @@ class RequestProof:
         wrong = filter(None, (run.what_failed for run in runs))
         return cls(
             runs[0].expectation,
-            Share(len(right), len(done)),
-            Share(sum(not run.problem for run in checked), len(checked)),
+            Share(len(right), len(done)) if done else None,
+            Share(sum(not run.problem for run in checked), len(checked)) if checked else None,
             len(runs) - len(done),
             next(wrong, ""),
         )
@@ -126,15 +114,6 @@ class ModelProof:
         for run in self.runs:
             by_request.setdefault(run.expectation, []).append(run)
         return tuple(map(RequestProof.of, by_request.values()))
-
-    @property
-    def chosen(self) -> "Estimate | None":
-        """The share of right choices over all requests, whose runs are alike; None without an answer."""
-        from inspector.search.answer.metric import share_estimate
-
-        done = [run for run in self.runs if not run.error]
-        flags, requests = [run.is_right for run in done], [run.expectation.text for run in done]
-        return share_estimate(flags, requests) if done else None
 
     @property
     def tokens(self) -> tuple[int, int]:

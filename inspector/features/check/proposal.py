@@ -178,11 +178,6 @@ class ProposalTrial:
         """What is worth proposing once everything has been tried."""
         return next(iter(deque(self.run(), maxlen=1)), ())
 
-    def effect(self, description: str) -> Effect:
-        """What another description would change, whoever wrote it: with the tools that would lose by it."""
-        tried = self._measured("", description)
-        return replace(tried.effect, losers=self.others.losers(tried.edited, description))
-
     async def written_by(self, model: ChatModel) -> "ProposalTrial":
         """The same trial with what a model writes for it. Raises ModelError."""
         question = prompt(self._tool, self._rival, self.missed)

@@ -59,15 +59,6 @@ def test_every_ranker_but_regex_is_measured_unless_some_are_named(run: Run) -> N
     assert [row["ranker"] for row in rows] == ["regex"]
 
 
-def test_columns_that_do_not_fit_a_narrow_terminal_go_below(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("inspector.features.bench.command.terminal_width", lambda: 80)
-    lines = run("--ranker", "bm25").stdout.splitlines()
-    assert max(map(len, lines)) <= 80
-    assert sum(line.startswith("bm25") for line in lines) == 4
-
-
 def test_the_best_ranker_is_named_with_those_that_cannot_be_told_from_it(run: Run) -> None:
     printed = run("--ranker", "bm25", "--ranker", "fuzzy").stdout.splitlines()
     assert "tiny: bm25 has the highest nDCG@10; no significant difference from fuzzy" in printed

@@ -1,7 +1,6 @@
 """`toolsight bench label`: writing files of labelled requests without losing a line."""
 
 import json
-import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -106,16 +105,6 @@ def test_a_line_that_another_program_adds_meanwhile_is_not_lost(
     with pytest.raises(ConfigError, match="changed in the meantime"):
         append_cases(file, [EvalCase("1", "late orders")])
     assert [case.id for case in read_cases(file)] == ["mine", "other"]
-
-
-def test_a_link_stays_a_link_and_the_mode_stays_too(file: Path) -> None:
-    file.chmod(0o640)
-    link = file.with_name("link.jsonl")
-    link.symlink_to(file)
-    append_cases(link, [EvalCase("1", "late orders")])
-    assert link.is_symlink()
-    assert len(read_cases(file)) == 2
-    assert stat.S_IMODE(file.stat().st_mode) == 0o640
 
 
 def record(database: Path, session: str, query: str, tool: str) -> None:

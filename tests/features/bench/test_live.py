@@ -3,13 +3,11 @@
 from dataclasses import replace
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.config.setting import value_of
-from inspector.core.ranking import Answer, SearchRequest
-from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.ranking import Answer
+from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.bench.ranker_bench import LiveBench, weakest
 from inspector.features.bench.run import CaseRun, Run
-from inspector.features.bench.sweep import SETTINGS
 from inspector.search.answer.retrieval import Retrieval
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
@@ -69,19 +67,6 @@ async def test_a_session_that_searches_otherwise_is_not_what_was_measured() -> N
     assert not again.is_same(live)
     retrieval.update(TOOLS[:2], {})
     assert LiveBench.of(retrieval, live).evalset.tools == TOOLS[:2]
-
-
-async def test_the_threshold_of_a_ranker_changes_what_it_finds() -> None:
-    retrieval = await searching(*CASES, embedder=MemoryEmbedder())
-    settings = replace(retrieval.settings, ranker="dense")
-    retrieval.use_settings(settings)
-    request = SearchRequest("refund the order of a customer")
-    assert retrieval.search(request, bound=()).report.results
-    retrieval.use_settings(replace(settings, iso_threshold=1.1))
-    assert value_of(Settings(discovery=retrieval.settings), SETTINGS["dense"]) == 1.1
-    assert not retrieval.search(request, bound=()).report.results
-    retrieval.use_settings(replace(settings, ranker="hybrid", min_probability=1.0, min_closest=1.0))
-    assert retrieval.search(SearchRequest("mow the lawn"), bound=()).report.answer is Answer.NOTHING
 
 
 def test_refusals_and_wrong_answers_come_before_a_right_tool_at_a_low_rank() -> None:

@@ -1,4 +1,4 @@
-"""Intervals, tests and claims, and how well next tools are predicted."""
+"""Intervals, tests and claims."""
 
 import math
 from itertools import product
@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from docs.benchmark.inertia import ALL, RULES, Ahead, InertiaScore, score
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import Share, wilson
 from inspector.core.ranking import Answer
@@ -23,8 +22,6 @@ from inspector.search.answer.metric import (
     ratio_estimate,
     share_estimate,
 )
-
-values = st.lists(st.floats(0, 1), min_size=2, max_size=30)
 
 
 def case(number: int, *tools: str) -> EvalCase:
@@ -194,45 +191,6 @@ def test_repeated_attempts_at_a_task_do_not_narrow_an_interval() -> None:
 def run(name: str, task: str, *tools: str, model: str = "") -> RecordedRun:
     steps = tuple(RecordedStep(calls=(RecordedCall(tool, server="s"),)) for tool in tools)
     return RecordedRun(name, task, (RecordedMessage("go", steps),), model=model)
-
-
-def bound(found: InertiaScore, by: str, level: float) -> Ahead:
-    (one,) = [each for each in found.ahead if (each.by, each.level) == (by, level)]
-    return one
-
-
-def share(found: InertiaScore, rule: str, cut: int = 1) -> float:
-    value = found.hits[rule][cut]
-    assert value is not None
-    return value.mean
-
-
-def test_a_run_is_never_predicted_by_itself() -> None:
-    only = score([run("1", "t", "a", "b")], ALL, by_task=False)
-    assert [share(only, rule, 3) for rule in RULES] == [0, 0, 0, 0]
-
-
-def test_a_tool_that_was_called_is_no_guess_for_a_first_use() -> None:
-    runs = [run(str(number), str(number), "a", "a", "a", "b") for number in range(3)]
-    found = score(runs, ALL, by_task=True)
-    assert share(found, "order 1") == 1
-    assert share(found, "order 1 unfiltered") == 0
-    assert share(found, "order 1 unfiltered", 3) == 1
-
-
-def test_what_is_bound_ahead_and_not_called_is_waste() -> None:
-    runs = [
-        run("1", "1", "a", "b"),
-        run("2", "2", "a", "b"),
-        run("3", "3", "a", "x", "b"),
-        run("4", "4", "a"),
-    ]
-    found = bound(score(runs, ALL, by_task=True), "share", 0.5)
-    # b in every run, and x where one of the two others that went on from a says so.
-    assert found.bound == 6
-    assert found.unused_next is not None
-    assert found.unused is not None
-    assert [found.unused_next.mean, found.unused.mean] == pytest.approx([4 / 6, 0.5])
 
 
 def test_played_runs_learn_from_every_task_but_their_own() -> None:

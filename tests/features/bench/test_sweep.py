@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.cli import composition
@@ -20,7 +19,6 @@ from inspector.features.bench.sweep import Point, Sweep, sweep, sweep_lines
 from inspector.search.answer.search import SearchRules
 from inspector.search.index.ports import Embedder
 from tests.support.commands import Done, Toolsight
-from tests.support.examples import examples
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.retrieval import rankers_of, words_only
@@ -108,14 +106,6 @@ def test_hybrid_has_a_threshold_for_found_and_one_for_closest_never_above_it() -
     assert found.values == {"discovery.min_probability": 0.3, "discovery.min_closest": 0.02}
     lower = replace(found, points=(_point(0.02, 0.8, 1), _point(0.4, 0.7, 2)))
     assert lower.values == {"discovery.min_probability": 0.02, "discovery.min_closest": 0.02}
-
-
-@examples(share=0.5)
-@given(st.text())
-def test_no_query_fails(query: str) -> None:
-    case = EvalCase("1", query, (frozenset({"s:lend_book"}),))
-    for name in ("hybrid", "dense"):
-        assert all(0 <= point.f1 <= 1 for point in curve(name, [case]).points)
 
 
 def test_without_a_possible_request_it_says_how_to_get_some() -> None:

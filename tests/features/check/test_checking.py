@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.clients.client import find_client
-from inspector.core.error import ConfigError, ConnectTimeout, ModelError
+from inspector.core.error import ConnectTimeout, ModelError
 from inspector.core.tool import Tool
 from inspector.features.check import definition_rule, lock
 from inspector.features.check.checking import (
@@ -21,10 +21,9 @@ from inspector.features.check.checking import (
     snapshot_of,
     with_proposals,
 )
-from inspector.features.check.expectation import LACKING, Expectation, ExpectationResult, parse
+from inspector.features.check.expectation import Expectation, ExpectationResult, parse
 from inspector.features.check.finding import Effect, Finding, Severity
 from inspector.features.check.lock import Snapshot
-from inspector.features.check.trust_rule import HIDDEN
 from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import READS, configured, connected, shop_and_weather
@@ -68,12 +67,6 @@ async def test_expectations_that_hold_pass_and_one_that_does_not_fails() -> None
     assert report.passes(None), "what never fails is reported all the same"
 
 
-async def test_words_of_a_request_that_misses_its_tool_are_a_finding() -> None:
-    report = await checked(expecting("pay the customer his deposit -> refund_order"))
-    [finding] = [one for one in report.findings if one.rule is LACKING]
-    assert (finding.subject, finding.proof.partition(":")[0]) == ("shop:refund_order", "customer, deposit")
-
-
 RECEIPTS = ("show me the receipt for May", "find the receipt that Ann sent", "print a receipt")
 
 
@@ -98,11 +91,6 @@ async def test_what_a_model_writes_is_tried_too_and_a_model_that_fails_is_told()
         assert sentence in [one.sentence for one in written.proposals]
         with pytest.raises(ModelError):
             await with_proposals(rig.bench, report, ToldModel(ModelError("no answer")))
-
-
-async def test_an_unknown_tool_is_a_mistake_of_the_expectation() -> None:
-    with pytest.raises(ConfigError, match="there is no tool 'get_forcast'"):
-        await checked(expecting("rain -> get_forcast"))
 
 
 async def test_a_server_that_fails_is_told_and_the_others_are_checked() -> None:
@@ -193,13 +181,6 @@ def test_a_check_fails_for_what_is_felt_and_severe_enough_and_more_severity_fail
     assert report.passes(None)
     assert report.passes(Severity.ERROR) is (holds and Severity.ERROR not in felt)
     assert report.passes(Severity.WARNING) is (holds and felt <= {Severity.NOTE})
-
-
-@pytest.mark.parametrize(("rank", "passes"), [(1, True), (2, False)])
-def test_a_finding_that_changes_no_rank_fails_no_build(rank: int, passes: bool) -> None:
-    finding = Finding(HIDDEN, "shop", "a", "A fact.", effect=Effect("bm25", {"a": (rank, 1)}))
-    report = CheckReport((CheckedServer("shop"),), (), (finding,))
-    assert report.passes(HIDDEN.severity) is passes
 
 
 def test_every_rule_has_a_name_of_its_own_and_says_what_to_do() -> None:

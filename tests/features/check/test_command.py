@@ -57,32 +57,6 @@ def test_of_many_expectations_the_text_shows_those_that_do_not_hold_and_all_of_t
     assert "late orders 7" in toolsight(*check, "--all").stdout
 
 
-@pytest.mark.parametrize(("level", "code"), [("error", 0), ("warning", 3), ("never", 0)])
-def test_findings_fail_from_the_level_that_was_asked_for(
-    toolsight: Toolsight, tmp_path: Path, level: str, code: int
-) -> None:
-    silent = stored(tmp_path, [{"name": "list_orders"}])
-    done = toolsight("check", "--no-model", "--fail-on", level, silent)
-    assert done.exit_code == code
-    assert "warning: It has no description" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("late orders", "has no arrow"),
-        ("late orders -> lst_orders", "Closest: shop:list_orders"),
-        ("late orders -> list_orders@x", "'x' is not a number"),
-    ],
-)
-def test_an_expectation_that_cannot_be_meant_is_a_usage_error(
-    toolsight: Toolsight, tmp_path: Path, text: str, said: str
-) -> None:
-    done = toolsight("check", "--no-model", stored(tmp_path), "--expect", text)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert said in done.stderr
-
-
 def test_a_server_that_fails_exits_1_with_what_was_found_on_the_others(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:

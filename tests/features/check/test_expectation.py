@@ -15,7 +15,6 @@ from inspector.features.check.expectation import (
     ExpectationResult,
     as_case,
     expected,
-    missed,
     missing_words,
     parse,
     read_expectations,
@@ -110,14 +109,6 @@ def test_a_plain_name_finds_its_tool_and_an_unknown_or_shared_one_is_refused_wit
         assert near in str(caught.value.hint)
 
 
-def test_with_a_failed_server_an_unknown_tool_is_a_miss_and_no_mistake() -> None:
-    one = resolved(parse("a -> crm:list_leads"), Catalog(TOOLS), is_whole=False)
-    [found] = results([one], RANKERS, "bm25", SearchRules())
-    assert found.problem == "no connected server has the tool"
-    with pytest.raises(ConfigError):
-        resolved(parse("a -> list_orders"), Catalog(TOOLS), is_whole=False)
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -195,8 +186,3 @@ def test_a_word_that_the_text_has_in_another_spelling_is_not_missing(written: st
 
 def test_values_names_and_verbs_are_no_missing_words() -> None:
     assert lacking("did you reimburse Kowalski the invoice 77 for 'blue shoes'?") == "invoice"
-
-
-def test_a_missed_tool_has_every_request_that_misses_it() -> None:
-    found = [tried(f"{query} -> send_mail") for query in ("money back", "late orders", "send a message")]
-    assert missed(found) == {MAIL.id: ["money back", "late orders"]}

@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from inspector.features.check import format as check_format
 from inspector.features.check.checking import CheckedServer, CheckReport, Disabled
 from inspector.features.check.expectation import Expectation, ExpectationResult
 from inspector.features.check.finding import Finding, Place, Rule, Severity, Stage
@@ -93,15 +92,6 @@ def test_a_fingerprint_stays_when_lines_and_numbers_move_and_differs_otherwise()
     assert prints(_report()) == prints(moved) == prints(other)
     twice = replace(_report(), findings=_report().findings * 2)
     assert len(set(prints(twice))) == len(prints(twice))
-
-
-def test_of_too_many_results_the_worst_are_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(check_format, "_MOST_RESULTS", 50)
-    run = _run(_many(51))
-    assert len(run["results"]) == 50
-    assert run["results"][0]["level"] == "error"
 
 
 def test_texts_and_tags_keep_to_the_limits_of_github() -> None:

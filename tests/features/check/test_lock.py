@@ -1,6 +1,5 @@
 """The committed snapshot: what it keeps, how it is read as a difference, and what it tells of a change."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -91,11 +90,6 @@ def test_changed_instructions_are_told() -> None:
     ]
 
 
-def test_a_server_that_cannot_be_compared_is_left_out() -> None:
-    both = Snapshot.of([TOOL, replace(TOOL, server="bank")], SAID)
-    assert list(drift(both.without({"bank"}), Snapshot.of([TOOL], SAID))) == []
-
-
 def test_a_line_of_a_text_is_a_line_of_the_file(tmp_path: Path) -> None:
     lines = _lock(tmp_path).read_text().splitlines()
     after = Snapshot.of([TOOL], {"shop": "Ask first.\nRefund now."}).text().splitlines()
@@ -108,16 +102,6 @@ def test_nothing_hides_in_the_file(text: str) -> None:
     written = Snapshot.of([replace(TOOL, description=text)], {}).text()
     assert written.replace("\n", "").isprintable()
     written.encode()
-
-
-def test_a_file_that_is_replaced_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
-    path, link = _lock(tmp_path), tmp_path / "link.json"
-    path.chmod(0o640)
-    link.symlink_to(path)
-    Snapshot.of([], {}).write(link)
-    assert link.is_symlink()
-    assert path.stat().st_mode & 0o777 == 0o640
-    assert Snapshot.read(path).tools == {}
 
 
 @pytest.mark.parametrize(
@@ -146,9 +130,3 @@ def test_a_missing_file_says_how_to_write_it(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         Snapshot.read(tmp_path / "tools.lock.json")
     assert "--update" in caught.value.hint
-
-
-def test_a_definition_is_kept_whole(tmp_path: Path) -> None:
-    kept = json.loads(_lock(tmp_path).read_text())["servers"]["shop"]["tools"]["refund"]
-    assert kept["definition"]["input_schema"] == TOOL.input_schema
-    assert kept["definition"]["annotations"] == {"read_only": False}

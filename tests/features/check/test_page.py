@@ -1,25 +1,22 @@
 """The findings page, driven by keys: what is listed, what is folded, and what proves it."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 
-from inspector.app.place import EditPage, FindingsPage, WhyNotPage
+from inspector.app.place import EditPage, WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.features.check.definition_rule import CUT
 from inspector.features.check.finding import Effect, Finding, Loser
 from inspector.features.check.page import FindingsScreen, detail
-from inspector.features.find.page import FindScreen
 from inspector.features.tools.page import ToolsScreen
-from tests.support.app import app_rig, arrives, destinations, goes, said, seen, until
+from tests.support.app import app_rig, destinations, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.tools_page import shown
-from tests.support.workbench import configured
 from widgets import RecordList
 
 LONG = f"Pays an invoice. {'It checks the amount first. ' * 90}Never use it twice."
@@ -59,10 +56,6 @@ async def _opened(pilot: Pilot[None]) -> RecordList:
 
 def _cells(found: RecordList) -> list[list[str]]:
     return [[str(cell) for cell in record.cells] for record in found.shown]
-
-
-def _save(path: Path, text: str) -> None:
-    path.write_text(text)
 
 
 def _at(found: RecordList, *words: str) -> str:
@@ -158,38 +151,6 @@ async def test_the_servers_page_leads_to_what_is_found_about_the_row(key: str, s
         assert f"[{stage}]" in seen(pilot)
         found = pilot.app.screen.query_one("#findings", RecordList)
         await until(pilot, lambda: {cells[1] for cells in _cells(found)} == {"mail:list_messages"})
-
-
-async def test_v_in_search_leads_to_what_is_found_about_the_tool() -> None:
-    async with app_rig(servers=offices()) as (pilot, _):
-        await arrives(pilot, WhyNotPage("bank:pay", SearchRequest("pay it")))
-        assert isinstance(pilot.app.screen, FindScreen)
-        went = destinations(pilot)
-        await pilot.press("v")
-        assert went == [FindingsPage("bank:pay")]
-
-
-async def test_another_definition_is_checked_again() -> None:
-    async with app_rig(servers=offices()) as (pilot, rig):
-        found = await _opened(pilot)
-        assert any("hidden" in cells[2] for cells in _cells(found))
-        (tool,) = rig.servers["mail"].tools
-        rig.servers["mail"].change([replace(tool, description="Lists the messages of today.")])
-        await until(
-            pilot, lambda: not any("hidden" in cells[2] for cells in _cells(found)) and bool(found.shown)
-        )
-
-
-async def test_a_finding_says_where_its_tool_stands_in_the_source(tmp_path: Path) -> None:
-    path = tmp_path / "old.py"
-    _save(path, "# A server.\ndef xq() -> None: ...\n")
-    servers = {"old": offices()["old"]}
-    configuration = configured(servers)
-    specs = [replace(spec, args=(path.name,), cwd=str(tmp_path)) for spec in configuration.servers]
-    configuration = replace(configuration, servers=tuple(specs))
-    async with app_rig(servers=servers, configuration=configuration) as (pilot, _):
-        await _opened(pilot)
-        await until(pilot, lambda: "old.py, line 2" in said(pilot, "#detail"))
 
 
 async def test_nothing_to_check_and_nothing_that_matters_say_so() -> None:

@@ -172,25 +172,6 @@ def test_a_difference_shows_the_lines_that_change(tmp_path: Path) -> None:
     ]
 
 
-def test_a_file_keeps_its_mode_its_line_ends_and_its_link(tmp_path: Path) -> None:
-    path, link = tmp_path / "s.py", tmp_path / "link.py"
-    link.symlink_to(path)
-    _changed(tmp_path)
-    path.chmod(0o755)
-    replacement(link, OLD, "Gets bills.").write()
-    assert link.is_symlink()
-    assert path.stat().st_mode & 0o777 == 0o755
-    assert path.read_bytes() == b"x = 1\r\ny = 'Gets bills.'\r\n"
-
-
-def test_a_file_that_has_changed_since_is_left_alone(tmp_path: Path) -> None:
-    change = _changed(tmp_path)
-    change.path.write_text("x = 2\n")
-    with pytest.raises(ConfigError, match="has changed in the meantime"):
-        change.write()
-    assert change.path.read_text() == "x = 2\n"
-
-
 def test_an_edit_of_what_a_build_wrote_goes_to_its_source(tmp_path: Path) -> None:
     _file(tmp_path, "package.json", "{}")
     built, source = _file(tmp_path, "dist/index.js", BUILT), _file(tmp_path, "src/index.ts", BUILT)

@@ -1,6 +1,5 @@
 """The edit pane, driven by keys."""
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,20 +10,16 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.access.reach import EvalCase
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.place import EditPage
-from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.find import edit_pane as edit_pane
-from inspector.features.find.draft import LONGEST, FieldText, patch, texts
+from inspector.features.find.draft import LONGEST, FieldText, patch
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.page import FindScreen
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
-from inspector.search.answer.tool_edit import EditTrial, reworded, wording_of
-from inspector.search.index.tool_index import ToolIndex
-from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.answer.tool_edit import reworded, wording_of
 from tests.support.app import app_rig, arrives, goes, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
@@ -202,18 +197,6 @@ async def test_a_draft_outlives_a_change_by_the_server_and_the_servers_text_foll
         assert _area(pilot).text == then
 
 
-async def test_the_text_is_copied_while_it_is_typed_and_from_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        copied: list[str] = []
-        monkeypatch.setattr(pilot.app, "copy_to_clipboard", copied.append)
-        await _opened(pilot)
-        await pilot.press("X", "ctrl+y")
-        await _measured(pilot)
-        _page(pilot).query_one("#around", RecordList).focus()
-        await pilot.press("y")
-        assert copied == [f"X{PAY.description}"] * 2
-
-
 async def test_x_saves_the_draft_as_a_patch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with app_rig(servers=shop()) as (pilot, _):
@@ -225,38 +208,6 @@ async def test_x_saves_the_draft_as_a_patch(tmp_path: Path, monkeypatch: pytest.
         saved = tmp_path / "shop-pay_back.patch"
         await until(pilot, saved.exists)
         assert saved.read_text() == patch(PAY, replace(PAY, description=BETTER + PAY.description))
-
-
-drafts = st.lists(st.sampled_from(["Refund.", "", "Give back.", "@@ -1 +1 @@", "--- a", " b"]), max_size=9)
-
-
-@given(drafts, drafts)
-def test_a_saved_patch_turns_the_texts_of_the_server_into_those_of_the_draft(
-    own: list[str], new: list[str]
-) -> None:
-    tool = replace(PAY, description="\n".join(own))
-    edited = replace(PAY, description="\n".join(new))
-    assert _applied(texts(tool), patch(tool, edited)) == texts(edited)
-
-
-def _applied(text: str, change: str) -> str:
-    """What a text becomes by a unified diff."""
-    if not change:
-        return text
-    before, after, at = text.split("\n")[:-1], [], 0
-    for line in change.split("\n")[2:-1]:
-        sign, rest = line[:1], line[1:]
-        if sign == "@" and (hunk := re.match(r"@@ -(\d+)", line)):
-            start = int(hunk[1]) - 1
-            after += before[at:start]
-            at = start
-            continue
-        if sign in " -":
-            assert before[at] == rest
-            at += 1
-        if sign in " +":
-            after.append(rest)
-    return "\n".join([*after, *before[at:]]) + "\n"
 
 
 async def test_what_cannot_be_is_told() -> None:
@@ -305,12 +256,6 @@ SCHEMAS: list[JsonObject] = [
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_a_tools_own_words_change_nothing(schema: JsonObject) -> None:
-    tool = replace(PAY, input_schema=schema)
-    assert reworded(tool, wording_of(tool)) == tool
-
-
-@pytest.mark.parametrize("schema", SCHEMAS)
 def test_every_parameter_takes_another_name_and_description(schema: JsonObject) -> None:
     tool = replace(PAY, input_schema=schema)
     own = wording_of(tool)
@@ -321,14 +266,6 @@ def test_every_parameter_takes_another_name_and_description(schema: JsonObject) 
     assert {f.description for f in changed} <= {"Said anew."}
     assert [f.required for f in changed] == [f.required for f in known]
     assert wording_of(tool) == own
-
-
-def test_a_measurement_that_is_given_up_stops_between_two_requests() -> None:
-    rankers = CatalogRankers(ToolIndex([PAY]), DiscoverySettings())
-    cases = [EvalCase(str(number), "order", (frozenset({PAY.id}),)) for number in range(9)]
-    asked = iter([False, False, True])
-    trial = EditTrial.of(rankers, replace(PAY, description="New."), PAY.id, "hybrid")
-    assert trial.over(cases, lambda: next(asked)).measured == 2
 
 
 def _hostile() -> dict[str, MemoryServer]:

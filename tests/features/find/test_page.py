@@ -4,25 +4,22 @@ import asyncio
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
-from textual.content import Content
 from textual.pilot import Pilot
 
-from inspector.app.dialogs.export import ToolPicker
 from inspector.app.place import WhyNotPage
 from inspector.core.error import ConnectError
-from inspector.core.ranking import SearchReport, SearchRequest
+from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.features.chat.page import SessionScreen
-from inspector.features.find import page, results_pane as content
+from inspector.features.find import results_pane as content
 from inspector.features.find.edit_pane import EditPane
 from inspector.features.find.page import FindScreen
 from inspector.features.find.rankers_pane import RankersPane
 from inspector.features.find.score_text import ScorePane
-from inspector.features.find.search_job import AskBar, Pane, error_line, heading
+from inspector.features.find.search_job import AskBar, Pane, error_line
 from inspector.features.find.why_not_pane import WhyNotPane
 from inspector.search.answer.why_not import why_not
 from tests.support.app import app_rig, arrives, goes, said, seen, until
@@ -72,28 +69,6 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         assert "2 of 4 tools" in screen
         assert "✓ adds up" in screen
         assert "not in this tool  late" in screen
-
-
-async def test_the_results_of_a_search_are_drawn_once_though_it_is_an_event_too(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    drawn: list[SearchReport | None] = []
-
-    def counting(report: SearchReport | None, *others: Any) -> Content:
-        drawn.append(report)
-        return heading(report, *others)
-
-    async with app_rig() as (pilot, rig):
-        await _searched(pilot, "refund")
-        monkeypatch.setattr(page, "heading", counting)
-        await pilot.press("i", "enter")
-        screen = pilot.app.screen
-        assert isinstance(screen, FindScreen)
-        await until(pilot, lambda: screen.view.state.searches == 2)
-        await pilot.pause()
-        assert len(drawn) == 1
-        rig.bench.load("shop:refund_order")
-        await until(pilot, lambda: len(drawn) == 2)
 
 
 async def test_l_loads_the_tool_and_unloads_it_again() -> None:
@@ -253,16 +228,6 @@ async def test_x_saves_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         await pilot.press("x", "enter")
         await until(pilot, lambda: (tmp_path / "search.json").exists())
         assert json.loads((tmp_path / "search.json").read_text())["request"]["query"] == "refund"
-
-
-async def test_w_asks_for_a_tool_where_none_is_under_the_cursor() -> None:
-    async with app_rig() as (pilot, _):
-        await _searched(pilot, "refund", "order")
-        await pilot.press("end", "up", "up", "w")
-        assert isinstance(pilot.app.screen, ToolPicker)
-        await pilot.press(*"fore", "enter")
-        await until(pilot, lambda: "✕ below floor" in seen(pilot))
-        assert "weather:get_forecast" in seen(pilot)
 
 
 async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded() -> None:

@@ -24,9 +24,7 @@ from inspector.features.find.facts import signal_word
 from inspector.features.find.results_pane import Own, own_line
 from inspector.features.find.score_text import BAR_WIDTH, COLORS, WIDTH, bars, bill
 from inspector.features.find.search_job import outcome
-from inspector.search.answer.answer_text import told_apart
 from inspector.search.index.vocabulary import as_written
-from inspector.search.ranker.fusion import FusionWeights
 from inspector.search.ranker.ranker_list import INFO, RANKERS
 from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of
@@ -110,19 +108,6 @@ def test_a_bill_has_a_line_for_what_an_average_tool_gets_and_the_inputs_of_every
     assert re.search(r"^ +near +usual +weight +adds$", text, re.MULTILINE)
     assert re.search(r"^average tool +A average +-\d\.\d{3}$", text, re.MULTILINE)
     assert text.endswith(INFO["hybrid"].formula)
-
-
-def test_the_formula_of_hybrid_has_the_weights_in_use() -> None:
-    weights = FusionWeights()
-    shown = {
-        "BM25F": weights.lexical,
-        "words": weights.written,
-        "static": weights.static,
-        "summary": weights.summary,
-        "passage": weights.best_passage,
-    }
-    expected = " ".join(f"{weight:.2f}".removeprefix("0") + f" {name}" for name, weight in shown.items())
-    assert INFO["hybrid"].formula == f"z: {expected}"
 
 
 def test_a_bill_tells_which_step_fits_best_and_which_siblings() -> None:
@@ -274,16 +259,6 @@ def test_the_facts_fit_into_one_line(width: int, terms: list[str]) -> None:
         SearchRequest("q"), "hybrid", (), tuple(terms), scored=84, probability=0.5, threshold=0.3
     )
     assert len(facts.facts(report, width=width).plain) <= width
-
-
-@pytest.mark.parametrize(
-    ("value", "threshold", "shown"),
-    [(0.72, 0.3, ("72 %", "30 %")), (0.298, 0.3, ("29.8 %", "30.0 %")), (1.0, 0.3, ("100 %", "30 %"))],
-)
-def test_a_confidence_is_told_apart_from_its_threshold(
-    value: float, threshold: float, shown: tuple[str, str]
-) -> None:
-    assert told_apart(value, threshold) == shown
 
 
 def test_a_bar_shows_what_speaks_for_a_tool_and_no_minus() -> None:

@@ -105,19 +105,6 @@ async def test_a_proposal_is_shown_as_a_difference_and_written_after_a_yes(
         assert isinstance(pilot.app.screen, FindScreen)
 
 
-async def test_a_copy_beside_the_file_that_is_started_does_not_matter(source: Path) -> None:
-    _save(source.with_name("old.py"), SOURCE)
-    async with _proposed(source) as pilot:
-        await until(pilot, lambda: _asked(pilot))
-        assert "billing.py" in seen(pilot)
-
-
-async def test_what_was_measured_stands_below_the_difference(source: Path) -> None:
-    async with _proposed(source) as pilot:
-        await until(pilot, lambda: _asked(pilot))
-        assert "3 → 1" in seen(pilot)
-
-
 @pytest.mark.parametrize("keys", [("enter",), ("escape",), ("n",), ("c",)])
 async def test_a_second_enter_or_any_other_answer_writes_nothing(source: Path, keys: tuple[str, ...]) -> None:
     async with _proposed(source) as pilot:

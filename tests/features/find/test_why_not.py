@@ -22,7 +22,6 @@ from inspector.features.find.page import FindScreen
 from inspector.features.find.why_not_pane import missing_tool
 from inspector.search.answer.standing import Standing
 from inspector.search.answer.why_not import LOOKED_UP, Rival, WhyNot, ledger
-from inspector.search.index.tool_index import ToolIndex
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
@@ -189,21 +188,6 @@ async def test_a_tool_is_set_against_the_last_result() -> None:
         await goes(pilot, "search")
         await pilot.press("e")
         await until(pilot, lambda: pilot.app.screen.query_one("#name", PlainInput).value == "cancel_order")
-
-
-async def test_the_score_is_that_of_the_list_also_once_vectors_have_arrived() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
-        complete = rig.bench.retrieval.index
-        rig.bench.retrieval.use_index(ToolIndex(complete.tools))
-        await _opened(pilot)
-        before = said(pilot, "#verdict")
-        rig.bench.retrieval.use_index(complete)
-        screen = pilot.app.screen
-        assert isinstance(screen, FindScreen)
-        screen.show_view(screen.view)
-        await until(pilot, lambda: said(pilot, "#verdict") != before)
-        row = next(row for row in screen.query_one("#found", RecordList).records if row.key == TOOL)
-        assert f"score {row.cells[4]}" in said(pilot, "#verdict")
 
 
 async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -> None:

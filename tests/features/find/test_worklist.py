@@ -7,14 +7,12 @@ from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from inspector.access.reach import EvalCase
 from inspector.app.place import SearchPage, WorklistPage
 from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
 from inspector.features.find import worklist as content
 from inspector.features.find.page import FindScreen
-from inspector.features.find.worklist import MOST, WorkItem, Worklist
-from inspector.search.answer.standing import missed_in
+from inspector.features.find.worklist import WorkItem, Worklist
 from tests.support.app import app_rig, arrives, goes, seen, toasts, until
 from tests.support.fakes import calls, says, searches
 from widgets import RecordList
@@ -116,29 +114,6 @@ async def test_capital_a_collects_the_searches_that_missed() -> None:
         await pilot.press("A")
         await until(pilot, lambda: [cells[1] for cells in _cells(pilot)] == ["weather:get_forecast"])
         assert "“sums”" in seen(pilot)
-
-
-async def test_a_labelled_request_fails_if_its_best_alternative_is_behind_others() -> None:
-    async with app_rig() as (_, rig):
-        rankers, rules = rig.bench.retrieval.rankers, rig.bench.retrieval.rules
-
-        def failing(*groups: set[str]) -> list[str]:
-            case = EvalCase("1", LATE.query, tuple(map(frozenset, groups)))
-            return list(missed_in(case, rankers, "hybrid", rules))
-
-        assert failing({LISTS}) == [LISTS]
-        assert failing({LISTS, "shop:refund_order"}) == []
-        assert failing({LISTS}, {"shop:refund_order"}) == []
-        assert failing({"gone:tool"}) == []
-
-
-async def test_a_full_worklist_takes_no_more_and_says_so() -> None:
-    async with app_rig() as (pilot, _):
-        await _kept(pilot, (LATE, LISTS))
-        worklist = pilot.app.screen.query_one(Worklist)
-        worklist.add((SearchRequest(f"request {number}"), LISTS) for number in range(2 * MOST))
-        assert len(worklist.items) == MOST
-        await until(pilot, lambda: "D removes one" in toasts(pilot))
 
 
 @pytest.mark.parametrize(

@@ -68,12 +68,6 @@ def test_another_definition_is_a_new_version_and_the_old_one_stays(registry: Too
     assert registry.count() == 2
 
 
-def test_an_older_definition_that_is_back_is_a_new_version(registry: ToolRegistry) -> None:
-    for at, text in enumerate("ABA"):
-        registry.sync("a", [tool("s", "t", text)], at=at)
-    assert [one.version for one in registry.versions("s:t")] == [3, 2, 1]
-
-
 def test_a_tool_that_its_origin_has_no_more_is_gone_and_its_versions_stay(registry: ToolRegistry) -> None:
     registry.sync("a", [LIST, SHIP], at=1.0)
     registry.sync("b", [SEND], at=1.0)
@@ -180,9 +174,3 @@ def test_hostile_text_is_kept_as_it_is_or_refused(registry: ToolRegistry, text: 
     assert [(one.tool, one.origin) for one in registry.tools()] == [(hostile, origin)]
     assert registry.count(part=text[:60]) >= 1
     registry.sync(origin, [], at=2.0)
-
-
-def test_a_closed_registry_opens_again(registry: ToolRegistry) -> None:
-    registry.sync("a", [LIST], at=1.0)
-    registry.close()
-    assert registry.count() == 1

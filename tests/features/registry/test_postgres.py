@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from docs.papers.scratch_registry import scratch_registry
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.features.registry import postgres_vector
 from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.postgres import PostgresRegistry
-from inspector.features.registry.postgres_database import STEPS, PostgresDatabase, migrate
+from inspector.features.registry.postgres_database import STEPS, PostgresDatabase
 from inspector.search.index.document import key_of
 from tests.support.commands import Toolsight
 from tests.support.examples import examples
@@ -179,44 +178,6 @@ def test_what_a_newer_toolsight_wrote_is_refused(registry: PostgresRegistry) -> 
         execute("DELETE FROM toolsight.migration WHERE name = 'later'")
 
 
-class Answers:
-    """A connection whose statements have these answers, by their beginning; None for all others."""
-
-    def __init__(self, **answers: tuple[object, ...] | None) -> None:
-        self._answers = answers
-
-    def transaction(self) -> "Answers":
-        return self
-
-    def __enter__(self) -> "Answers":
-        return self
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def execute(self, sql: str | bytes, *_: object) -> "Answers":
-        self._found = next((row for part, row in self._answers.items() if part in str(sql)), None)
-        return self
-
-    def fetchone(self) -> tuple[object, ...] | None:
-        return self._found
-
-
-@pytest.mark.parametrize(
-    ("answers", "message", "hint"),
-    [
-        ({}, "has no pgvector", "Install the extension"),
-        ({"pg_available": ("0.5.1",)}, "has pgvector 0.5.1; 0.8 or newer", "ALTER EXTENSION"),
-        ({"pg_extension": ("0.7.4",)}, "has pgvector 0.7.4; 0.8 or newer", "ALTER EXTENSION"),
-    ],
-)
-def test_a_server_without_a_fitting_pgvector_is_refused(
-    answers: dict[str, tuple[object, ...]], message: str, hint: str
-) -> None:
-    with pytest.raises(StoreError, match=message) as told:
-        migrate(Answers(**answers), "the database")  # type: ignore[arg-type]
-    assert hint in told.value.hint
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -247,16 +208,6 @@ def test_a_server_that_is_down_is_a_store_error_with_a_hint() -> None:
     with pytest.raises(StoreError, match=r"the database firm on .* cannot be read") as told:
         PostgresRegistry("postgresql://ada@127.0.0.1:1/firm", timeout=2).count()
     assert "TOOLSIGHT_DATABASE_URL" in told.value.hint
-
-
-def test_a_scratch_registry_leaves_nothing(registry: PostgresRegistry) -> None:
-    registry.sync("o", [A], at=1.0)
-    sql = "SELECT count(*) FROM pg_database WHERE datname LIKE 'toolsight_scratch_%'"
-    with scratch_registry(address()) as scratch:
-        scratch.sync("o", [B, C], at=1.0)
-        assert (scratch.count(), registry.count()) == (2, 1)
-        assert registry._database.rows(sql) == [(1,)]
-    assert registry._database.rows(sql) == [(0,)]
 
 
 def test_the_command_line_keeps_tools_on_the_server(toolsight: Toolsight, tmp_path: Path) -> None:

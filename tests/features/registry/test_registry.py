@@ -17,7 +17,7 @@ from inspector.features.registry.library import (
     embed_missing,
     synchronise,
 )
-from inspector.features.registry.source import NOT_CONNECTED, RegistrySource
+from inspector.features.registry.source import RegistrySource
 from inspector.features.registry.sqlite import SqliteRegistry
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryConnector, MemoryServer
@@ -150,19 +150,6 @@ async def test_a_registry_that_fails_is_a_note_and_the_search_works() -> None:
         report = rig.bench.search(SearchRequest("list orders by status"))
         assert "the file is gone" in report.note
         assert report.results
-
-
-async def test_registered_servers_are_searched_like_others_and_cannot_be_called(
-    filled: SqliteRegistry,
-) -> None:
-    stored = RegistrySource(lambda: filled)
-    source = stored.connector(MemoryConnector({}))
-    for spec in stored.configuration().servers:
-        async with source.connect(spec, era=None, on_tools_changed=lambda: None) as link:
-            listed = (await link.list_tools()).tools
-            assert {one.server for one in listed} == {spec.name}
-            done = await link.call(listed[0].name, {}, timeout=1.0)
-            assert (done.text, done.is_error) == (NOT_CONNECTED, True)
 
 
 async def test_a_server_that_connects_anew_has_what_the_registry_has_then(filled: SqliteRegistry) -> None:

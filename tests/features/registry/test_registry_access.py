@@ -141,16 +141,6 @@ async def test_a_registered_server_without_a_tool_to_see_is_not_there(filled: Sq
             await bench.reconnect("vault")
 
 
-async def test_the_administrator_sees_all_of_the_registry_after_a_user(filled: SqliteRegistry) -> None:
-    async with on_the_registry(filled, lambda: policy("*:send_l*")) as bench:
-        await bench.see_as("")
-        await bench.wait_connected()
-        assert there(bench) == (["mail", "vault"], [one.id for one in STORED])
-        await bench.see_as("ada")
-        await bench.wait_connected()
-        assert there(bench) == (["mail"], ["mail:send_letter"])
-
-
 async def test_a_grant_that_comes_brings_its_registered_server(filled: SqliteRegistry) -> None:
     now = [policy("*:send_l*")]
     async with on_the_registry(filled, lambda: now[0]) as bench:

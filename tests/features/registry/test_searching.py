@@ -40,11 +40,6 @@ def test_the_nearest_tools_come_first_with_their_cosine(filled: ToolRegistry) ->
     assert found(filled) == ["s:b", "t:c", "s:a"]
 
 
-def test_nothing_below_the_floor_is_found(filled: ToolRegistry) -> None:
-    assert found(filled, floor=0.5) == ["s:b", "t:c"]
-    assert found(filled, floor=1.0) == []
-
-
 def test_tools_that_are_equally_near_come_in_order_of_their_ids(registry: ToolRegistry) -> None:
     same = [tool("s", name, "Same.") for name in ("z", "b", "é", "a")]
     registry.sync("o", same, at=1.0)
@@ -166,22 +161,3 @@ def test_a_filtered_registry_answers_as_one_of_permitted_tools_alone(
         assert registry.count(sight) == registry.embedded(MODEL, sight) == len(seen)
         near = [one for one in registry.nearest(MODEL, QUERY, 99) if sight.permits(one.found.tool.id)]
         assert registry.nearest(MODEL, QUERY, 3, sight) == tuple(near[:3])
-
-
-@pytest.mark.parametrize("name", OPENERS)
-def test_a_similarity_does_not_depend_on_what_else_is_searched(name: str) -> None:
-    random = np.random.default_rng(7)
-    given_tools = [tool("s", f"t{number}") for number in range(300)]
-    with OPENERS[name]() as registry:
-        registry.sync("o", given_tools, at=1.0)
-        rows = random.normal(size=(300, 384)).astype("<f4")
-        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-        keys = [key_of(embedded_text(one)) for one in given_tools]
-        registry.keep_vectors(MODEL, {k: row.tobytes() for k, row in zip(keys, rows, strict=True)})
-        query = [float(value) for value in rows[0]]
-        whole = {one.found.tool.id: one.similarity for one in registry.nearest(MODEL, query, 300)}
-        for one in given_tools[::37]:
-            alone = registry.nearest(MODEL, query, 1, sight_of(one.id))
-            assert [(near.found.tool.id, near.similarity) for near in alone] == [(one.id, whole[one.id])]
-        order = np.argsort(-(rows.astype(float) @ rows[0].astype(float)), kind="stable")
-        assert list(whole) == [given_tools[at].id for at in order]
