@@ -74,7 +74,7 @@ OTHERS = {
 # They hand it to the question of consent and to a session, which restricts it for itself.
 OPENERS = {
     *("cli/launch.py", "cli/open_app.py", "features/marketplace/command.py", "features/lab/open_lab.py"),
-    *("features/lab/race/command.py", "features/tools/sign_in_command.py"),
+    *("features/lab/command.py", "features/tools/sign_in_command.py"),
     # The owner's, and what it lists is restricted afterwards.
     *("features/cost/audit/command.py", "features/setup/config_command.py"),
 }

@@ -16,7 +16,7 @@ from inspector.app.draw.line import MUTED, suggestion_lines
 from inspector.core.conversation import Conversation, Item, ItemKind, ItemStatus
 from inspector.core.message import arguments_text
 from inspector.core.number import bar, count, milliseconds, signed
-from inspector.core.ranking import Answer, Gap, Hit, Outcome, with_gaps
+from inspector.core.ranking import Answer, Hit, Outcome
 from inspector.search.answer.answer_text import confidence_text
 from widgets import FocusBorder, Hanging, plain, shorten, shortened, visible
 
@@ -41,7 +41,7 @@ class _Layout:
 
 
 # From the widest to the narrowest.
-_LAYOUTS = (_Layout(10, _WORDS, " tokens"), _Layout(10, _WORDS), _Layout(5, _WORDS), _Layout(3, _SHORT_WORDS))
+_LAYOUTS = (_Layout(10, _WORDS, " tokens"), _Layout(3, _SHORT_WORDS))
 
 
 def search_block(item: Item, width: int = WIDTH, results: int = RESULTS) -> Content:
@@ -88,13 +88,9 @@ def _lines(item: Item, hits: Sequence[Hit], width: int) -> list[Content]:
     best = max(hit.score.value for hit in hits)
     ids = {hit.tool_id: visible(hit.tool_id, newlines=False) for hit in hits}
     names = shortened(ids.values(), name)
-    # The results by rank, and where others have a rank between them.
-    known, last = item.report.hits if item.report is not None else (), max(hit.rank for hit in hits)
     return [
-        Content.styled(f"{' ' * _RANK}… {one.ranks}: {one.reason}", MUTED).truncate(width, ellipsis=True)
-        if isinstance(one, Gap)
-        else _line(item, one, names[ids[one.tool_id]].ljust(name), layout, best, is_first=one is hits[0])
-        for one in with_gaps([hit for hit in known if hit.rank <= last], hits.__contains__)
+        _line(item, hit, names[ids[hit.tool_id]].ljust(name), layout, best, is_first=hit is hits[0])
+        for hit in hits
     ]
 
 

@@ -1,8 +1,8 @@
 """The session: conversation, budget, tools and events on one screen."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, zip_longest
 from typing import ClassVar
 
 from textual import on
@@ -39,31 +39,13 @@ def example_requests(tools: Sequence[Tool], most: int = 3) -> tuple[str, ...]:
 
     Tools that only read come before the others; one without a description is no example.
     """
-    examples: dict[str, None] = {}
-    for example in _in_turn(sorted(tools, key=lambda tool: not tool.annotations.read_only)):
-        examples[example] = None
-        if len(examples) >= most:
-            break
-    return tuple(examples)[:most]
-
-
-def _in_turn(tools: Sequence[Tool]) -> Iterator[str]:
-    """The first request of each server, in the order of the tools; then their second ones, and so on."""
-    rest: dict[str, list[Tool]] = {}
-    for tool in tools:
-        if tool.server in rest:
-            rest[tool.server].append(tool)
-        elif request := _request(tool):
-            rest[tool.server] = []
-            yield request
-    others = (filter(None, map(_request, more)) for more in rest.values())
-    yield from filter(None, chain.from_iterable(zip_longest(*others)))
-
-
-def _request(tool: Tool) -> str:
-    """The first sentence of a tool's description; "" if it has none."""
-    sentence = first_sentence(tool.description).rstrip(".")
-    return shortened(sentence, _LONGEST) if sentence else ""
+    before, ranked = Counter[str](), list[tuple[int, str]]()
+    for tool in sorted(tools, key=lambda tool: not tool.annotations.read_only):
+        if sentence := first_sentence(tool.description).rstrip("."):
+            ranked.append((before[tool.server], shortened(sentence, _LONGEST)))
+            before[tool.server] += 1
+    ranked.sort(key=lambda pair: pair[0])
+    return tuple(dict.fromkeys(sentence for _, sentence in ranked))[:most]
 
 
 _PROBLEMS = 4
@@ -154,14 +136,7 @@ class SessionScreen(ToolKeys):
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: esc stops the model before it leaves the prompt.
         Binding("escape", "stop", "stop", priority=True, id="session.stop"),
-        Binding("escape", "leave_input", "then 1-6: places", priority=True, id="session.leave"),
-        Binding(
-            "escape",
-            "leave_for_race",
-            "then r: race, 1-6: places",
-            priority=True,
-            id="session.leave_for_race",
-        ),
+        Binding("escape", "leave_input", "then r: race, 1-6: places", priority=True, id="session.leave"),
         Binding("r", "race", "race", id="session.race"),
         Binding("i", "write", "write", priority=True, id="session.write"),
         Binding("tab", "app.focus_next", "next part", show=False),
@@ -237,13 +212,11 @@ class SessionScreen(ToolKeys):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer to stop what runs; else esc leaves the prompt, and then nothing has to be left."""
-        can_race = bool(hint(self.view.state))
         if action == "stop":
             return bool(self._unfinished)
-        if action in ("leave_input", "leave_for_race", "write"):
+        if action in ("leave_input", "write"):
             is_writing = self.is_mounted and isinstance(self.focused, Prompt)
-            is_offered = action == "write" or can_race == (action == "leave_for_race")
-            return is_offered and not self._unfinished and is_writing == (action != "write")
+            return not self._unfinished and is_writing == (action != "write")
         return super().check_action(action, parameters)
 
     def why_not(self, action: str) -> str:
@@ -251,10 +224,6 @@ class SessionScreen(ToolKeys):
         if action == "race" and not hint(self.view.state):
             return "There is no answered request to race yet."
         return super().why_not(action)
-
-    def action_leave_for_race(self) -> None:
-        """Leave the prompt, where letters are no keys."""
-        self.leave_input()
 
     def action_race(self) -> None:
         """Race the last question: with everything bound, and with discovery."""

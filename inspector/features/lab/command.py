@@ -1,4 +1,4 @@
-"""`toolsight scenario`: lists scenarios, plays them on real servers, checks them, and compares profiles."""
+"""`toolsight scenario` plays scripted conversations and compares profiles, `toolsight race` a question's."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -8,8 +8,9 @@ from textwrap import fill
 import click
 
 from inspector.cli import location
+from inspector.cli.configuration import read_configuration
 from inspector.cli.options import COMMON, PROFILE, CommandGroup, Options, as_json, session_command
-from inspector.cli.run import Exit
+from inspector.cli.run import Exit, run
 from inspector.cli.table import (
     Progress,
     is_json,
@@ -20,12 +21,14 @@ from inspector.cli.table import (
     side_by_side,
     terminal_width,
 )
-from inspector.config.profile import PROFILES, find_profile
+from inspector.config.profile import DEFAULT_PROFILE, PROFILES, find_profile
 from inspector.core.access import viewer
+from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, ModelResponded, Record, SessionStarted
 from inspector.core.number import count
 from inspector.core.report import Table
-from inspector.features.lab.comparison import STATIC, ProfileComparison, compare_profiles
+from inspector.features.lab import open_lab
+from inspector.features.lab.comparison import STATIC, ProfileComparison, ScenarioResult, compare_profiles
 from inspector.features.lab.expectation import Finding
 from inspector.features.lab.facts import (
     compared_json,
@@ -35,7 +38,10 @@ from inspector.features.lab.facts import (
     scenario_json,
     totals_lines,
 )
+from inspector.features.lab.ground import Ground, question, require_own_mind
 from inspector.features.lab.open_lab import NamedScenario, Played, names_model, play, require_answers
+from inspector.features.lab.race.facts import race_json, race_report
+from inspector.features.lab.race.race import Race, Side, run_race
 from inspector.features.lab.scenario import Scenario
 from widgets import visible
 
@@ -280,3 +286,54 @@ def _show_compared(played: Sequence[Played], *, scripted: bool) -> None:
     compared = compare_profiles([one.result for one in played], scripted=scripted)
     report = _comparison(compared, terminal_width())
     show(compared_json(compared, [one.session for one in played]), report)
+
+
+@session_command(takes=COMMON)
+@click.argument("asked", metavar="QUESTION")
+@as_json
+def race(asked: str, chosen: Options) -> None:
+    """Ask once with all tools bound and once with discovery.
+
+    Discovery uses --profile, or else the profile of the configuration. Calls that may change something are
+    skipped, because they would run twice, unless you pass --yes or use the demo's servers. To compare the
+    script of a scenario instead, use `toolsight scenario compare`.
+
+    \b
+    toolsight race "Which orders are late?" server.py
+    """
+    require_own_mind(chosen.model)
+    ground = Ground(read_configuration(chosen).unrestricted, chosen.model, chosen.toolset)
+    own = ground.configuration.profile
+    other = chosen.profile or (own if own != STATIC else "") or DEFAULT_PROFILE
+    if other == STATIC:
+        hint = "Choose another profile with --profile; see `toolsight config settings --profiles`."
+        raise ConfigError("static binding cannot race against itself", hint=hint)
+    raced = Race(question(asked), (STATIC, other))
+    played = run(_race(raced, ground, chosen))
+    assert raced.verdict is not None
+    show(race_json(raced, raced.verdict, [one.session for one in played]), race_report(raced, raced.verdict))
+    require_answers(played)
+
+
+async def _race(race: Race, ground: Ground, setup: Options) -> list[Played]:
+    """Run both sides at once."""
+    played: dict[int, Played] = {}
+    with Progress() as progress:
+
+        async def play(side: Side) -> ScenarioResult:
+            def listen(record: Record) -> None:
+                side.listen(record)
+                if isinstance(record.event, ModelRequested):
+                    calls = ", ".join(f"{one.profile} {one.model_calls}" for one in race.racers)
+                    progress(f"model calls: {calls}", 0, 0)
+
+            mine = replace(setup, values=side.values)
+            session = open_lab.open_lab(race.scenario, mine, side.profile, tell=listen, ground=ground)
+            async with session as opened:
+                race.prices = opened.bench.accounting.prices()
+                result = await opened.run.run()
+                played[side.number] = Played(race.scenario.title, opened.bench.session_id, result)
+            return result
+
+        await run_race(race, setup.values, play)
+    return [played[number] for number in sorted(played)]

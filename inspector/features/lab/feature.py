@@ -40,7 +40,7 @@ FEATURE = Feature(
         ),
     ),
     commands=(
-        CommandInfo("race", "race.command:race", "Cost"),
+        CommandInfo("race", "command:race", "Cost"),
         CommandInfo("scenario", "command:scenario", "Talk"),
         CommandInfo("scenario run", "command:run_scenarios"),
         CommandInfo("scenario compare", "command:compare"),

@@ -186,6 +186,8 @@ class Verdict:
             if racer.outcome != ANSWERED:
                 return f"No saving: {racer.profile} did not answer ({racer.outcome or 'no outcome'})."
         less, more = sorted(self.racers, key=lambda racer: racer.steps)
+        if not more.steps:
+            return "No saving: neither side made a tool call that succeeded."
         if less.steps == more.steps:
             return ""
         did = f"{less.profile} solved {count(less.steps, 'step')}, {more.profile} {more.steps}"
@@ -303,8 +305,6 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
         what = "more" if more > 0 else "fewer"
         why = ", each of which takes time" if more > 0 else ""
         notes.append(f"{other.profile}: {count(abs(more), f'{what} model call')} than {static.profile}{why}.")
-    if not static.steps + other.steps:
-        notes.append("Neither side made a successful tool call, so the number only covers definitions.")
     for racer in racers:
         if racer.failed:
             notes.append(f"{racer.profile}: {', '.join(racer.failed)} did not start.")

@@ -35,7 +35,6 @@ from inspector.features.lab.ground import question
 from inspector.features.lab.race.facts import big_share
 from inspector.features.lab.race.race import Race, RaceFrame, Verdict
 
-NO_CALLS = "Neither side made a successful tool call, so the number only covers definitions."
 CASE = question("Which orders are late?")
 
 
@@ -159,10 +158,7 @@ def test_the_verdict_has_both_shares_and_says_what_misleads() -> None:
     assert verdict.saved == pytest.approx(0.75)
     assert verdict.input_saved == pytest.approx(0.4)
     assert verdict.billed_saved is None
-    assert verdict.notes == (
-        "toolsight: 1 more model call than static, each of which takes time.",
-        NO_CALLS,
-    )
+    assert verdict.notes == ("toolsight: 1 more model call than static, each of which takes time.",)
 
 
 def solving(steps: int, outcome: TurnOutcome = "answered") -> list[Record]:
@@ -181,13 +177,14 @@ def solving(steps: int, outcome: TurnOutcome = "answered") -> list[Record]:
 
 @given(st.integers(0, 4), st.integers(0, 4))
 def test_a_saving_is_told_only_where_both_sides_solved_the_same(static: int, other: int) -> None:
-    assert (ended(solving(static), solving(other)).shortfall == "") is (static == other)
+    assert (ended(solving(static), solving(other)).shortfall == "") is (static == other > 0)
 
 
 def with_tools(*tools: str) -> list[Record]:
     entries = tuple(CatalogEntry(tool, 5, False) for tool in tools)
     made = CatalogBuilt("", entries, "", 0, 5 * len(entries))
-    return records(made, UserSaid("a"), asked(10), TurnEnded("answered"))
+    done = CallStarted("1", "a:x", {}), CallFinished("1", "a:x", True, "")
+    return records(made, UserSaid("a"), asked(10), *done, TurnEnded("answered"))
 
 
 _tools = st.frozensets(st.sampled_from(("a:x", "a:y", "b:x")), max_size=3)
@@ -216,7 +213,6 @@ def test_what_is_known_of_the_question_comes_first_then_what_each_side_could_not
     assert verdict is not None
     assert verdict.notes == (
         "Asked alone.",
-        NO_CALLS,
         "static: a message got no answer (✕ failed: no key).",
         "toolsight: mail did not start.",
         "toolsight: 2 calls skipped, because a race might change something twice: shop:refund_order. "
