@@ -54,7 +54,7 @@ from inspector.mcp.connections import Connections
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.search.answer.retrieval import Live
 from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.session.server_change import NoServers, ServerChanges, ServerSource, StoredTools
+from inspector.session.server_change import ServerChanges, ServerSource, StoredTools
 from inspector.store.call_history import Retention
 from inspector.tokens.accounting import Accounting
 
@@ -123,7 +123,9 @@ class Ports:
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     stored_tools: StoredTools | None = None
     editor: ServerEditor = NoEditor()
-    source_for: Callable[[Live, Callable[[], bool]], ServerSource] = lambda _live, _is_connecting: NoServers()
+    source_for: Callable[[Live, Callable[[], bool]], ServerSource] = lambda _live, _is_connecting: (
+        ServerSource()
+    )
     policy_from: Callable[[str], AccessPolicy] = _no_policy
 
 

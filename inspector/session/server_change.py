@@ -26,63 +26,32 @@ from inspector.search.answer.retrieval import FurtherTier, Live
 NO_VALUES: Mapping[str, str] = {}
 
 
-class ServerSource(Protocol):
-    """Servers that could be added to a session. Nothing here starts or changes anything."""
+class ServerSource:
+    """Servers that could be added to a session; here there are none. Nothing starts or changes anything."""
 
     async def prepare(self) -> None:
         """Read in threads what a search would wait for."""
-        ...
 
-    def after(self, report: SearchReport, by: Actor) -> MarketplaceSearched | None:
+    def after(self, report: SearchReport, by: Actor) -> MarketplaceSearched | None:  # noqa: ARG002
         """The search that goes on here after one where no tool clearly fits; None if it does not."""
-        ...
-
-    def plan(self, name: str, values: Mapping[str, str] = NO_VALUES) -> Addition:
-        """What adding a server would start and change. Raises ToolsightError."""
-        ...
-
-    def removal(self, server: str) -> Removal:
-        """What removing a configured server would change. Raises ToolsightError."""
-        ...
-
-    def use_settings(self, settings: Settings, changed: Sequence[str]) -> None:
-        """Follow the settings. Raises ToolsightError."""
-        ...
-
-    async def settled(self) -> None:
-        """Wait until what was searched is embedded as far as it can be."""
-        ...
-
-    def close(self) -> None:
-        """Embed nothing more."""
-        ...
-
-
-class NoServers:
-    """A `ServerSource` that has none."""
-
-    async def prepare(self) -> None:
-        """Do nothing."""
-
-    def after(self, report: SearchReport, by: Actor) -> None:
-        """Find nothing."""
+        return None
 
     def plan(self, name: str, values: Mapping[str, str] = NO_VALUES) -> Addition:  # noqa: ARG002
-        """Refuse."""
+        """What adding a server would start and change. Raises ToolsightError."""
         raise ConfigError(f"{name} cannot be installed here")
 
     def removal(self, server: str) -> Removal:
-        """Refuse."""
+        """What removing a configured server would change. Raises ToolsightError."""
         raise ConfigError(f"{server} cannot be removed here")
 
     def use_settings(self, settings: Settings, changed: Sequence[str]) -> None:
-        """Do nothing."""
+        """Follow the settings. Raises ToolsightError."""
 
     async def settled(self) -> None:
-        """Do nothing."""
+        """Wait until what was searched is embedded as far as it can be."""
 
     def close(self) -> None:
-        """Do nothing."""
+        """Embed nothing more."""
 
 
 class StoredTools(Protocol):

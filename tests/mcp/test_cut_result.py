@@ -1,8 +1,6 @@
 """A result that is too long: what is cut is still counted."""
 
-import json
 from pathlib import Path
-from typing import Any
 
 from inspector.clients.client import real_clients
 from inspector.clients.seen import kept_results
@@ -10,9 +8,7 @@ from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
 from inspector.core.tool import Tool
 from inspector.features.tools.call import SavedCall, save_call, saved_call
-from inspector.mcp.client.message import cut_frame
 from inspector.mcp.client.translate import MAX_TEXT, tool_result
-from inspector.mcp.pace import LONGEST_LINE, CutLine
 
 TOOL = Tool("shop", "export", "", {"type": "object"})
 
@@ -33,16 +29,6 @@ def test_the_true_length_stays_beside_a_cut_text() -> None:
     assert len(long.text) < MAX_TEXT + 100
     assert 990_000 < long.in_whole(words(long.text)) < 1_010_000
     assert "of 5,500,000 characters kept" in long.cut_words
-
-
-def test_a_result_too_large_to_read_has_its_size() -> None:
-    head = json.dumps(
-        {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "x" * 900}]}}
-    )
-    frame: Any = cut_frame(CutLine(head.encode()[:-5], b"", 50_000_000))
-    assert tool_result(frame.result).whole == 50_000_000
-    told = {"content": [{"type": "text", "text": "x"}], "_meta": {"toolsight/cut": LONGEST_LINE - 1}}
-    assert tool_result(told).whole == 0, "a server says no such thing of what was read"
 
 
 def test_what_a_client_loses_is_measured_on_the_whole_result() -> None:

@@ -50,7 +50,7 @@ class Promise:
 MATRIX: dict[str, Promise] = {
     "hang": Promise(CallFinished, "did not return within 0.5 s", ok=False, seconds={"call_timeout": 0.5}),
     "die_on_call": Promise(ServerFailed, "The process ended with exit code 4"),
-    "giant_result:50": Promise(CallFinished, "The answer is too large: it has 50 MB", ok=True),
+    "giant_result:50": Promise(CallFinished, "The answer is too large: it has 50 MB", ok=False),
     "wrong_output": Promise(
         CallFinished, "output schema says: $.count: 'many' is not of type 'integer'", ok=True, at_start=True
     ),

@@ -68,35 +68,15 @@ def test_no_more_than_its_ends_are_held_of_a_line_without_an_end() -> None:
     assert line.tail.endswith(b"yz")
 
 
-def seventh(**result: Any) -> bytes:
-    return json.dumps({"jsonrpc": "2.0", "id": 7, "result": result}).encode()
-
-
-def cut(whole: bytes, head: int) -> CutLine:
-    return CutLine(whole[:head], whole[-200:], 50_000_000)
-
-
-@pytest.mark.parametrize("first", ["type", "text"])
-def test_the_beginning_of_a_text_that_is_too_large_is_an_answer_with_a_note(first: str) -> None:
-    block = {"type": "text", "text": 'He said "ä" and\n' + "so on " * 100}
-    ordered = {first: block[first], **block}
-    frame = cut_frame(cut(seventh(content=[ordered], isError=False), 180))
-    assert isinstance(frame, JSONRPCResponse)
-    text = frame.result["content"][0]["text"]
-    assert frame.id == 7
-    assert text.startswith('He said "ä" and\nso on')
-    assert f"{TOO_LARGE}: it has 50 MB" in text
-    assert frame.result["isError"] is False
-
-
-@given(st.text(min_size=40), st.integers(0, 300))
-def test_a_text_may_be_cut_anywhere(text: str, at: int) -> None:
-    line = seventh(content=[{"type": "text", "text": text}])
-    start = line.index(b'"text": "') + 9
-    frame = cut_frame(CutLine(line[: start + at], line, 50_000_000))
-    if isinstance(frame, JSONRPCResponse):
-        kept = frame.result["content"][0]["text"].rpartition("\n[")[0]
-        assert text.startswith(kept)
+def test_an_answer_that_is_too_large_is_an_error_for_whoever_asked_wherever_its_id_is() -> None:
+    said = b'{"jsonrpc": "2.0", %s"result": {"text": "xxxx'
+    for line in (
+        CutLine(said % b'"id": 7, ', b"", 50_000_000),
+        CutLine(said % b"", b'x"}, "id": 7}', 50_000_000),
+    ):
+        frame = cut_frame(line)
+        assert frame is not None
+        assert (frame.id, frame.error.message.partition(":")[0]) == (7, TOO_LARGE)
 
 
 CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'

@@ -26,7 +26,7 @@ from inspector.features.marketplace.plugin import Plugin, concealed_values, serv
 from inspector.features.marketplace.reader import Catalogs
 from inspector.search.answer.retrieval import Live, Retrieval
 from inspector.session.assembly import Ports
-from inspector.session.server_change import INSTALL, NO_VALUES, REMOVE
+from inspector.session.server_change import INSTALL, NO_VALUES, REMOVE, ServerSource
 from inspector.session.view import SessionView
 
 # Enough to choose from, and short enough to stand below a search's result.
@@ -129,8 +129,8 @@ _FETCHING = 180.0
 _FETCHED = (PackageKind.NPM, PackageKind.PYPI, PackageKind.OCI)
 
 
-class Marketplace:
-    """A `ServerSource`: reads the catalogs when it is first asked for them, and again when others are set."""
+class Marketplace(ServerSource):
+    """Reads the catalogs when it is first asked for them, and again when others are set."""
 
     def __init__(
         self,

@@ -2,8 +2,6 @@
 
 import json
 import re
-from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -175,52 +173,15 @@ def _mark_of(frame: Message) -> object:
 TOO_LARGE = "The answer is too large"
 ASK_FOR_LESS = "Toolsight limits the size of a message. Can the server split its answer?"
 _ID = re.compile(rb'"id"\s*:\s*(\d{1,18}|"[^"\\]{1,200}")')
-# The text of the first block of a result's content, wherever its type stands.
-_TEXT = re.compile(rb'"content"\s*:\s*\[\s*\{[^{}\[\]]*?"text"\s*:\s*"')
-_FAILED = re.compile(rb'"isError"\s*:\s*true')
-# Where the text that was kept may end: not within an escape.
-_HALF_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{0,3})?$")
-# In `_meta` of what stands for a result that was too large: its bytes.
-_CUT = "toolsight/cut"
 # How far an id may be from an end of the line.
 _NEAR = 4_000
 
 
-def cut_frame(line: CutLine) -> JSONRPCResponse | JSONRPCError | None:
+def cut_frame(line: CutLine) -> JSONRPCError | None:
     """An answer in place of one that was too large; None if what it answers is unknown."""
     named = _ID.search(line.head[:_NEAR]) or _ID.search(line.tail)
     if named is None:
         return None
-    request_id = json.loads(named[1])
     said = f"{TOO_LARGE}: it has {size_text(line.size)}, and {size_text(LONGEST_LINE)} are read at most"
-    text = _text(line.head)
-    if not text:
-        error = ErrorData(code=INTERNAL_ERROR, message=said)
-        return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
-    note = f"[{said}. This is its beginning; ask for less at a time.]"
-    content = [{"type": "text", "text": f"{text}\n{note}"}]
-    result: dict[str, Any] = {"content": content, "isError": bool(_FAILED.search(line.tail))}
-    result["_meta"] = {_CUT: line.size}
-    return JSONRPCResponse(jsonrpc="2.0", id=request_id, result=result)
-
-
-def cut_size(result: Mapping[str, Any]) -> int:
-    """About how many characters a result had that was too large to read; 0 for any other."""
-    meta = result.get("_meta")
-    size = meta.get(_CUT) if isinstance(meta, Mapping) else None
-    return size if isinstance(size, int) and size > LONGEST_LINE else 0
-
-
-def _text(head: bytes) -> str:
-    """The beginning of a result's text; "" if there is none."""
-    found = _TEXT.search(head)
-    if found is None:
-        return ""
-    kept = head[found.end() :]
-    end = re.search(rb'(?<!\\)(?:\\\\)*"', kept)
-    kept = kept[: end.end() - 1] if end else _HALF_ESCAPE.sub(b"", kept)
-    with suppress(ValueError):
-        text = str(json.loads(b'"' + kept.decode("utf-8", "ignore").encode() + b'"'))
-        # The second half of a character may have been cut off.
-        return text[:-1] if "\ud800" <= text[-1:] <= "\udbff" else text
-    return ""
+    error = ErrorData(code=INTERNAL_ERROR, message=said)
+    return JSONRPCError(jsonrpc="2.0", id=json.loads(named[1]), error=error)

@@ -82,7 +82,7 @@ class Reader:
     def cut(self, line: CutLine) -> list[RawMessage]:
         """What is left of a message that was too long."""
         frame = cut_frame(line)
-        self.recorder.flaw(TOO_LONG, "repaired" if isinstance(frame, JSONRPCResponse) else "dropped")
+        self.recorder.flaw(TOO_LONG, "dropped")
         if frame is None:
             self._stray(line.head)
             return []

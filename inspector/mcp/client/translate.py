@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from inspector.config.problem import EXPECTED
 from inspector.core.message import Attachment, ToolResult
-from inspector.mcp.client.message import UNREADABLE, Message, cut_size
+from inspector.mcp.client.message import UNREADABLE, Message
 from inspector.mcp.pace import size_text
 from inspector.schema.json_value import JsonObject, compact
 from inspector.schema.schema import checked
@@ -124,7 +124,7 @@ def tool_result(raw: Mapping[str, Any], schema: JsonObject | None = None) -> Too
     structured = raw.get("structuredContent")
     if structured is not None and not text.strip():
         text, kinds = compact(structured), (*kinds, "structured")
-    whole = len(text) if len(text) > MAX_TEXT else cut_size(raw)
+    whole = len(text) if len(text) > MAX_TEXT else 0
     text = _limited(text)
     is_error = raw.get("isError") is True
     if schema is not None and structured is not None and not is_error:
