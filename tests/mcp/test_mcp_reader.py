@@ -399,3 +399,22 @@ def test_a_tool_that_no_model_could_read_is_left_out_and_named() -> None:
     assert [tool["name"] for tool in page["tools"]] == ["small"]
     assert [name for name, _ in page["_meta"][SKIPPED]] == ["bad", "giant"]
     assert "reads at most 1 MB" in page["_meta"][SKIPPED][1][1]
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "no schema": ({"name": "a"}, "inputSchema is missing"),
+    "text as schema": ({"name": "a", "inputSchema": "x"}, "inputSchema is not an object"),
+    "no type": ({"name": "a", "inputSchema": {}}, "inputSchema.type is missing"),
+    "other type": ({"name": "a", "inputSchema": {"type": "string"}}, "inputSchema.type is not 'object'"),
+    "number as description": (
+        {"name": "a", "inputSchema": OBJECT, "description": 5},
+        "description is not a string",
+    ),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_with_a_tool_is_said_in_words(wrong: str) -> None:
+    tool, words = WRONG[wrong]
+    page = with_valid_tools({"tools": [tool]}, "2025-06-18")
+    assert [reason for _, reason in page["_meta"][SKIPPED]] == [words]

@@ -16,7 +16,7 @@ from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.frame import LOG, MAX_BYTES, StderrLog, quiet_sdk
 from inspector.mcp.reaper import MARKER, Reaper
-from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened
+from tests.support.mcp_case import PATIENCE, is_alive, odd, opened
 
 
 async def refusal(folder: Path, spec: ServerSpec, era: Era | None = None) -> ConnectError:
@@ -31,15 +31,6 @@ async def test_a_missing_command_is_named_with_what_to_do(tmp_path: Path) -> Non
     assert "no-such-command" in error.message
     assert "PATH" in error.message
     assert "no-such-command" in error.hint
-
-
-async def test_without_process_groups_no_server_is_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("inspector.mcp.client.process.HAS_PROCESS_GROUPS", False)
-    error = await refusal(tmp_path, faulty())
-    assert "Linux or macOS" in error.message
-    assert "url" in error.hint
 
 
 async def test_a_killed_process_is_told_from_one_that_ended(tmp_path: Path) -> None:

@@ -75,12 +75,6 @@ async def called(folder: Path, server: Reporting, timeout: float = PATIENCE, **a
     return listener.events
 
 
-async def test_every_call_asks_for_progress_and_what_comes_is_recorded(tmp_path: Path) -> None:
-    server = Reporting([(1, "reading")])
-    events = await called(tmp_path, server)
-    assert events == [CallProgress("shop:export", 1.0, 3.0, "reading")]
-
-
 async def test_a_storm_of_reports_is_one_a_second_and_cut(tmp_path: Path) -> None:
     events = await called(tmp_path, Reporting([(n, "x" * 10_000) for n in range(100)]))
     assert 1 <= len(events) < 10

@@ -36,16 +36,7 @@ PATIENCE = 60.0
 # For each server: a question its tools answer, a tool to call, its arguments, and what comes back.
 CASES: Mapping[str, tuple[str, str, Mapping[str, Any], str]] = {
     "everything": ("echo a message", "echo", {"message": "hello"}, "hello"),
-    "filesystem": ("read a text file", "read_text_file", {"path": "WORKDIR/files/note.txt"}, "forty-two"),
-    "memory": (
-        "create entities in the graph",
-        "create_entities",
-        {"entities": [{"name": "Ada", "entityType": "person", "observations": ["wrote programs"]}]},
-        "Ada",
-    ),
     "git": ("commit history log", "git_log", {"repo_path": "WORKDIR/repo"}, "first commit"),
-    "time": ("current time in a timezone", "get_current_time", {"timezone": "Europe/Paris"}, "Europe/Paris"),
-    "sqlite": ("run a select query", "read_query", {"query": "SELECT 6 * 7 AS answer"}, "42"),
 }
 
 
@@ -62,9 +53,7 @@ def entries() -> Mapping[str, Any]:
 
 @pytest.fixture
 def workdir(tmp_path: Path) -> Path:
-    """What the servers work on: a folder with a file, and a git repository with a commit."""
-    (tmp_path / "files").mkdir()
-    (tmp_path / "files" / "note.txt").write_text("forty-two", encoding="utf-8")
+    """What the servers work on: a git repository with a commit."""
     git = ["git", "-C", str(tmp_path / "repo"), "-c", "user.name=Ada", "-c", "user.email=ada@example.com"]
     subprocess.run(["git", "init", "--quiet", str(tmp_path / "repo")], check=True)
     subprocess.run([*git, "commit", "--quiet", "--allow-empty", "-m", "first commit"], check=True)

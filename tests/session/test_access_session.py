@@ -12,7 +12,7 @@ from inspector.core.events import SessionStarted, ToolEvicted
 from inspector.core.events.server import ServerFailed
 from inspector.core.ports import Snapshot
 from inspector.core.ranking import SearchRequest
-from inspector.core.server import ServerInfo, SkippedTool
+from inspector.core.server import ServerInfo
 from inspector.core.tool import Tool
 from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.features.registry.sqlite import SqliteRegistry
@@ -41,17 +41,6 @@ def as_user(name: str, **more: Any) -> dict[str, Any]:
 
 def ids(rig: Rig) -> list[str]:
     return [tool.id for tool in rig.bench.catalog.tools]
-
-
-async def test_counts_are_those_of_permitted_tools() -> None:
-    servers = shop_and_weather()
-    servers["shop"].skipped = (SkippedTool("refund_all", "no schema"), SkippedTool("list_all", "no schema"))
-    async with connected(servers=servers, policy=lambda: BOTH, values=as_user("ada")) as rig:
-        (shop,) = (event for event in rig.events("ready") if event.server == "shop")
-        assert shop.tools == 1
-        assert shop.tokens == rig.bench.accounting.count(rig.bench.catalog.tools[:1])
-        assert [one.name for one in shop.skipped] == ["list_all"]
-        assert rig.bench.state.hidden_tools == 0
 
 
 async def test_free_text_of_a_server_is_for_who_may_see_all_that_it_could_have() -> None:
@@ -176,25 +165,6 @@ async def test_a_user_reads_the_sessions_recorded_of_that_user_alone() -> None:
         assert {one.id for one in rig.bench.recorded_sessions()} == {"s", "s-3"}
         assert rig.bench.recorded("s")
         assert rig.bench.is_recorded_elsewhere("s")
-
-
-async def test_settings_name_no_tool_that_may_not_be_seen() -> None:
-    values = as_user(
-        "ada",
-        **{
-            "binding.always_include": ("shop:refund_order", "shop:list_orders"),
-            "guard.guidance": {"shop:refund*": "Use refund_order once."},
-            "discovery.system_servers": ("weather", "calc"),
-            "access.preconditions": {"shop:list*": ("has_prior_tool_output('shop:refund')",)},
-        },
-    )
-    async with connected(policy=lambda: BOTH, values=values) as rig:
-        assert rig.bench.settings.binding.always_include == ("shop:list_orders",)
-        assert rig.bench.settings.discovery.system_servers == ("calc",)
-        assert "refund" not in repr(rig.bench.settings) + repr(rig.bench.session_values)
-        assert "refund" not in repr(rig.bench.records())
-        # The restriction stays, though what it waits for has no name here.
-        assert rig.bench._parts.binder.unmet_of("shop:list_orders")
 
 
 async def test_who_sees_is_no_setting_of_a_running_session() -> None:

@@ -1,9 +1,8 @@
 """A session's timeline and its verdict."""
 
 import pytest
-from hypothesis import example, given, strategies as st
+from hypothesis import example, given
 
-from inspector.config.configuration import Configuration
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
     Actor,
@@ -24,19 +23,12 @@ from inspector.core.events import (
 )
 from inspector.core.fold import apply
 from inspector.core.ranking import SearchReport, SearchRequest
-from inspector.core.server import ServerSpec
 from inspector.core.session import Binding, SessionState
-from inspector.core.settings import Settings
-from inspector.core.tool import Tool
-from inspector.session.setup import Planner, Setup, catalog_planner
 from inspector.session.timeline import Timeline
 from inspector.session.verdict import Answer, Verdict
 from inspector.tokens.break_even import BreakEven
-from inspector.tokens.measure import BudgetMeter, FixedWindow
-from inspector.tokens.plan import Assumptions
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams
-from tests.support.fakes import CharacterCounter
 
 ENTRIES = (
     CatalogEntry("calc:evaluate", 40, deferred=False),
@@ -191,32 +183,6 @@ def test_a_recorded_session_is_judged_by_what_it_cost_and_assumes_nothing(
     found = Verdict(84, BreakEven(213, 26, 1593), static, 0.19, is_recorded=True)
     assert found.answer is answer
     assert found.text == f"This session: $0.19 with discovery, ${static:.2f} with every tool bound."
-
-
-class Counted(CharacterCounter):
-    """Counts how often it counts."""
-
-    def __init__(self) -> None:
-        self.times = 0
-
-    def count(self, text: str) -> int:
-        self.times += 1
-        return super().count(text)
-
-
-def planned(counter: Counted) -> Planner:
-    tools = tuple(Tool("shop", f"tool_{n}", f"Does thing {n}.") for n in range(5))
-    setup = Setup(tools, Configuration("test.json", (ServerSpec("shop", "shop"),)), Settings())
-    return catalog_planner(setup, BudgetMeter(counter, FixedWindow(1000)))
-
-
-@given(st.lists(st.integers(1, 40), max_size=20))
-def test_a_catalog_is_counted_once_for_any_number_of_assumptions(calls: list[int]) -> None:
-    counter = Counted()
-    plans = planned(counter)
-    once = counter.times
-    assert [len(plans(Assumptions(calls=number, searches_per_call=0)).calls) for number in calls] == calls
-    assert counter.times == once
 
 
 def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_has_none() -> None:

@@ -6,12 +6,11 @@ transport, it gives the SDK two streams.
 
 import asyncio
 import os
-import re
 import signal
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path, PurePath
+from pathlib import Path
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -38,12 +37,6 @@ _STDOUT, _STDERR = 1, 2
 _MOST_WAITING = 10_000
 # So much at once is no message for a person.
 _MUCH_STDERR = 16_000
-HAS_PROCESS_GROUPS = hasattr(os, "killpg")
-_CONTAINERS = ("docker", "podman", "nerdctl")
-_INTERACTIVE = re.compile(r"--interactive(=true)?|-[a-z]*i[a-z]*")
-_NO_POSIX = (
-    "On Windows, run Toolsight in WSL, or configure the server's address (`url`) instead of a command."
-)
 
 
 class StdioChannel:
@@ -57,12 +50,7 @@ class StdioChannel:
         reader: Reader,
         reaper: Reaper | None,
     ) -> None:
-        """`reaper` ends the process if this one is killed.
-
-        Raises ConnectError where there are no process groups.
-        """
-        if not HAS_PROCESS_GROUPS:
-            raise ConnectError("Servers over stdio need Linux or macOS", hint=_NO_POSIX)
+        """`reaper` ends the process if this one is killed."""
         self.ended = asyncio.Event()
         self._spec = spec
         self._environment = environment
@@ -139,8 +127,8 @@ class StdioChannel:
         return self._exit() if self._died else None
 
     def _exit(self) -> ServerExited:
-        hint = stray_hint(self._reader.stray) or container_hint(self._spec)
-        hint = hint or "Many servers need arguments or environment variables to start; check its stderr."
+        many = "Many servers need arguments or environment variables to start; check its stderr."
+        hint = stray_hint(self._reader.stray) or many
         return ServerExited(
             f"The process {exit_text(self._exit_code)}", hint=hint, stderr_tail=self.stderr_tail()
         )
@@ -155,14 +143,6 @@ class StdioChannel:
             return ConnectError(f"Command not found: `{command}` ({reason})", hint=hint)
         reason = error.strerror or str(error)
         return ConnectError(f"`{command}` cannot be started: {reason}", hint="Is it an executable file?")
-
-
-def container_hint(spec: ServerSpec) -> str:
-    """What `docker run` lacks, if it does: without -i the server in it gets no input, and ends at once."""
-    program, *words = (PurePath(spec.command).stem, *spec.args)
-    if program not in _CONTAINERS or "run" not in words[:2] or any(map(_INTERACTIVE.fullmatch, words)):
-        return ""
-    return f"`{program} run` needs `-i`: without it the server gets no input. Add it behind `run`."
 
 
 class _Child(asyncio.SubprocessProtocol):

@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
-from importlib import metadata
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,6 +10,7 @@ from mcp import types
 from mcp.client.session import ClientRequestContext
 from pydantic import FileUrl, TypeAdapter, ValidationError
 
+from inspector import __version__
 from inspector.config.configuration import protocol_form
 from inspector.core.error import ClientRefusal
 from inspector.core.events import CallProgress, Event
@@ -146,10 +146,8 @@ class ServerRequests:
         client = self.capabilities
         if client is not None and client.name:
             return types.Implementation(name=client.name, version=client.version or "0")
-        own = "0"
-        with suppress(metadata.PackageNotFoundError):
-            own = metadata.version("toolsight")
-        return types.Implementation(name="toolsight", version=(client.version if client else "") or own)
+        own = client.version if client is not None else ""
+        return types.Implementation(name="toolsight", version=own or __version__)
 
     @asynccontextmanager
     async def call(self, timeout: float) -> AsyncGenerator[asyncio.Timeout, None]:
