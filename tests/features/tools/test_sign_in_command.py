@@ -22,8 +22,6 @@ from tests.support.oauth_server import OAuthServer
 @asynccontextmanager
 async def configured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Options, None]:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
-    # The system's own keychain is no part of a test.
-    monkeypatch.setitem(sys.modules, "keyring", None)
     async with serving(OAuthServer()) as origin:
         file = folder / "servers.json"
         file.write_text(json.dumps({"mcpServers": {"notes": {"url": f"{origin}/mcp"}}}))
