@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from inspector.config.profile import DEFAULT_PROFILE
@@ -46,11 +46,6 @@ def _hidden(words: Sequence[str], found: Iterable[Found]) -> list[str]:
 
 
 _SECTION = "client"
-
-
-def declared(client: ClientCapabilities, spec: ServerSpec) -> ClientCapabilities:
-    """What is declared to a server: the same as to all, except what its own entry says."""
-    return replace(client, **spec.client) if spec.client else client
 
 
 def setting_values(client: ClientCapabilities) -> dict[str, Any]:
@@ -111,7 +106,7 @@ class Configuration:
     `values` holds the file's `settings` by path, which override the profile. `predicates` is the absolute
     path of a Python file that would be executed, `predicates_digest` the SHA-256 of its content when it was
     read. `disabled` names the servers that the file has, but turns off. `client` is what is declared to every
-    server whose entry says nothing else, and `folders` the absolute paths that those may learn to which roots
+    server, and `folders` the absolute paths that those may learn to which roots
     are declared. With `tells_changes` a changed file of the person's own in the configuration's folder needs
     no new consent. `named` is what its settings or a scenario's name, which needs consent even where the
     servers are trusted. `problems` are the keys of its servers that mean nothing.
@@ -163,7 +158,7 @@ class Configuration:
 
     def folders_for(self, spec: ServerSpec) -> tuple[str, ...]:
         """The folders that a server may learn: what the person agreed to, whatever is declared later."""
-        is_asked = not spec.listing and declared(self.client, spec).roots
+        is_asked = not spec.listing and self.client.roots
         return self.folders if is_asked else ()
 
     def toolset(self, name: str) -> Toolset | None:

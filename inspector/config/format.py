@@ -47,18 +47,6 @@ DISCOVERY = create_model("Discovery", __base__=Strict, **_FIELDS)
 """The `tool_discovery` section: settings with their bounds; None means Toolsight's default."""
 
 
-class ClientModel(Strict):
-    """What is declared to one server instead of the settings `client`."""
-
-    roots: bool | None = None
-    forms: bool | None = None
-    links: bool | None = None
-    sampling: bool | None = None
-    tasks: bool | None = None
-    name: str | None = None
-    version: str | None = None
-
-
 class OAuthModel(Strict):
     """The `oauth` of a server, with the names that Claude Code has for some of it."""
 
@@ -100,7 +88,6 @@ class ServerModel(Strict):
     call_timeout: _Seconds | None = None
     era: Literal["legacy", "2026-07-28", "auto"] | None = None
     trust_annotations: bool = False
-    client_capabilities: ClientModel | None = None
 
 
 class RuleModel(Strict):
@@ -136,9 +123,7 @@ class FileModel(Strict):
 _OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
 # Clients have similar keys of their own (userSettings, profiles), so only a shorter key is a misspelling.
 _MISSPELLED = 0.85
-_OWN_SERVER = frozenset(
-    {"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations", "client_capabilities"}
-)
+_OWN_SERVER = frozenset({"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations"})
 SETTING_SECTIONS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})

@@ -189,9 +189,6 @@ class ServerReader:
             ),
             rule=self._form.rules.get(name, ServerRule()),
             trust_annotations=entry.trust_annotations,
-            client=entry.client_capabilities.model_dump(exclude_none=True)
-            if entry.client_capabilities
-            else {},
         )
         program = None if spec.is_http else program_of(spec, self._scope.environment)
         sources = source_files(spec)

@@ -193,9 +193,8 @@ class ServerSpec:
     `advice` says how to set it; such a server is not started. With a `program`, exactly that may be started;
     without one, whatever the command finds; `files` are those that run then, `uncovered` what else does.
     `expansions` are the texts with values of a person's own. With `trust_annotations`, tools that the server
-    says only read are called without asking. `client` holds what is declared to this server alone: values of
-    the settings `client` by name. `rule` says which of its tools the configuration's client gives to its
-    model.
+    says only read are called without asking. `rule` says which of its tools the configuration's client gives
+    to its model.
     """
 
     name: str
@@ -220,7 +219,6 @@ class ServerSpec:
     files: tuple[RunFile, ...] = ()
     uncovered: tuple[str, ...] = ()
     expansions: tuple[Expansion, ...] = ()
-    client: Mapping[str, Any] = field(default_factory=dict)
     concealed: Mapping[str, str] = field(default_factory=dict)
     rule: ServerRule = ServerRule()
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from inspector.access.reach import EvalCase, covers, is_of, own_sessions
 from inspector.access.restriction import AccessControl, seen_cases
-from inspector.config.configuration import Configuration, declared, is_about_client
+from inspector.config.configuration import Configuration, is_about_client
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.events import IndexChanged, Record, SessionStarted, SettingsChanged
 from inspector.core.message import ModelRequest
@@ -294,7 +294,7 @@ class RunningSession:
         await self._background.settled()
 
     def _client_for(self, spec: ServerSpec) -> SessionClient:
-        client = declared(self.settings.client, spec)
+        client = self.settings.client
         folders = self.configuration.folders_for(spec)
         elicitor = self.ports.elicitor
 

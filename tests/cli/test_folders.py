@@ -22,8 +22,7 @@ from inspector.features.lab.scenario import load_scenario
 @pytest.fixture
 def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    private = {"command": "sh", "client_capabilities": {"roots": False}}
-    servers = {"open": {"command": "sh"}, "private": private, "far": {"url": "https://far.example/mcp"}}
+    servers = {"open": {"command": "sh"}, "far": {"url": "https://far.example/mcp"}}
     path = tmp_path / "mcp.json"
     path.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
     return path
@@ -36,7 +35,7 @@ def told(options: Options) -> dict[str, tuple[str, ...]]:
 
 def test_the_question_says_which_servers_may_ask_for_the_folder(config: Path, tmp_path: Path) -> None:
     folder = (str(tmp_path),)
-    assert told(Options(config=config)) == {"open": folder, "private": (), "far": folder}
+    assert told(Options(config=config)) == {"open": folder, "far": folder}
     shown = describe(read_configuration(Options(config=config)).unrestricted)[0].facts()
     assert [fact.text for fact in shown if fact.label == "may ask"] == [
         f"which folder Toolsight runs in: {tmp_path}"

@@ -19,7 +19,7 @@ from inspector.config.client import (
     is_there,
     read_client_file,
 )
-from inspector.config.configuration import declared, protocol_form, setting_values
+from inspector.config.configuration import protocol_form, setting_values
 from inspector.config.setting import with_values
 from inspector.core.server import ServerSpec
 from inspector.core.settings import ClientCapabilities, Settings
@@ -213,11 +213,6 @@ clients = st.builds(
 )
 def test_each_way_of_asking_is_declared_by_itself(client: ClientCapabilities, elicitation: object) -> None:
     assert protocol_form(client).get("elicitation") == elicitation
-
-
-def test_a_servers_own_entry_overrides_what_is_declared_to_all() -> None:
-    spec = ServerSpec("a", "a", client={"roots": False, "sampling": True})
-    assert declared(ClientCapabilities(), spec) == ClientCapabilities(roots=False, sampling=True)
 
 
 @given(clients)

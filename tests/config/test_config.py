@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.redaction import clean
 from inspector.core.server import Era, Expansion, Grant, OAuthClient, Program, ServerSpec
-from inspector.core.settings import ClientCapabilities, DiscoverySettings
+from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 
 PRD = {
@@ -278,14 +278,6 @@ def test_what_toolsight_or_the_file_provides_is_nobodys_own(tmp_path: Path) -> N
     ).servers
     assert spec.args[1:] == ("toolsight's", "theirs")
     assert spec.expansions == (Expansion("env.K", ("input b",), "given"),)
-
-
-def test_a_server_can_be_told_something_else_of_its_client(tmp_path: Path) -> None:
-    spec = one_server(tmp_path, {"command": "x", "client_capabilities": {"roots": False, "name": "other"}})
-    assert spec.client == {"roots": False, "name": "other"}
-    assert one_server(tmp_path, {"command": "x"}).client == {}
-    told = asdict(ClientCapabilities())
-    assert one_server(tmp_path, {"command": "x", "client_capabilities": told}).client == told
 
 
 def test_a_registered_client_is_read_with_its_secrets(tmp_path: Path) -> None:
