@@ -13,7 +13,6 @@ import os
 import re
 import shlex
 import shutil
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -27,7 +26,6 @@ from inspector.core.package_run import SHELLS, WRAPPERS, PackageRun, package_run
 from inspector.core.server import Program, RunFile, ServerSpec, is_registered
 
 _HASHED = 16 * MEGABYTE
-_COUNTED = 4 * MEGABYTE
 _LOOKED_AT = 8_192
 _SHARED = 0o022
 _ROOT = 0
@@ -88,9 +86,7 @@ def _read(path: Path) -> RunFile:
         return RunFile(str(path), "")
     is_large = found.st_size > _HASHED
     data = f"{found.st_size} {found.st_mtime_ns}".encode() if is_large else head(path, _HASHED)
-    is_script = not is_large and b"\0" not in data[:_LOOKED_AT]
-    lines = tuple(map(zlib.crc32, data.splitlines())) if is_script and len(data) <= _COUNTED else ()
-    return RunFile(str(path), hashlib.sha256(data).hexdigest(), lines)
+    return RunFile(str(path), hashlib.sha256(data).hexdigest())
 
 
 INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")

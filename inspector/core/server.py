@@ -1,7 +1,6 @@
 """An MCP server: how to start it, what is consented to, its connection, its report."""
 
 import hashlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
@@ -23,7 +22,7 @@ STDERR_LINES = 5
 
 @dataclass(frozen=True, slots=True)
 class RunFile:
-    """A file that a command runs. `lines` are checksums of a script's lines, none for any other file.
+    """A file that a command runs.
 
     With `asks`, a changed one needs consent again whatever the settings say: it lies outside the
     configuration's folder, or belongs to another user.
@@ -31,33 +30,29 @@ class RunFile:
 
     path: str
     digest: str
-    lines: tuple[int, ...] = ()
     asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """A file that is not as it was when a person approved it: by so many `lines`, 0 if it has none."""
+    """A file that is not as it was when a person approved it."""
 
     path: str
-    lines: int = 0
     is_new: bool = False
 
     @property
     def brief(self) -> str:
-        """How much of the file changed, and its name."""
+        """What happened to the file, and its name."""
         return f"{self._how}: {PurePath(self.path).name}"
 
     @property
     def text(self) -> str:
-        """The file, and how much of it changed."""
+        """The file, and what happened to it."""
         return f"{self.path}: {self._how} since you approved it"
 
     @property
     def _how(self) -> str:
-        if self.is_new:
-            return "new"
-        return f"{count(self.lines, 'line')} changed" if self.lines else "changed"
+        return "new" if self.is_new else "changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +86,7 @@ def _changes(now: Sequence[RunFile], approved: Sequence[RunFile]) -> Iterator[tu
         if known is None:
             yield file, ChangedFile(file.path, is_new=True)
         elif known.digest != file.digest:
-            yield file, ChangedFile(file.path, _changed_lines(known.lines, file.lines))
-
-
-def _changed_lines(before: Sequence[int], after: Sequence[int]) -> int:
-    """How many lines came, went or became others; at least one, as lines may only have been moved."""
-    if not (before or after):
-        return 0
-    old, new = Counter(before), Counter(after)
-    return max((old - new).total(), (new - old).total(), 1)
+            yield file, ChangedFile(file.path)
 
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

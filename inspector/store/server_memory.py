@@ -3,7 +3,6 @@
 import json
 import os
 import time
-from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -26,9 +25,9 @@ _REMEMBER_TOOLS = (
 )
 _SNAPSHOT = "SELECT tools, listed_at, summary FROM snapshot WHERE fingerprint = ?"
 _APPROVE = "INSERT OR REPLACE INTO approval (fingerprint, source, approved_at) VALUES (?, ?, ?)"
-_APPROVE_FILE = "INSERT INTO approved_file (fingerprint, path, digest, lines) VALUES (?, ?, ?, ?)"
+_APPROVE_FILE = "INSERT INTO approved_file (fingerprint, path, digest, lines) VALUES (?, ?, ?, '')"
 _APPROVED = (
-    "SELECT approval.fingerprint, path, digest, lines FROM approval "
+    "SELECT approval.fingerprint, path, digest FROM approval "
     "LEFT JOIN approved_file ON approved_file.fingerprint = approval.fingerprint "
     "WHERE approval.fingerprint IN (SELECT value FROM json_each(?))"
 )
@@ -59,8 +58,8 @@ class SqliteServerMemory:
     def approved(self, ids: Collection[str]) -> dict[str, tuple[RunFile, ...]]:
         """Those of the consent items that a person approved, each with its files as they were then."""
         found: dict[str, tuple[RunFile, ...]] = {}
-        for item, path, digest, lines in self._database.rows(_APPROVED, (json.dumps(list(ids)),)):
-            file = RunFile(os.fsdecode(path), digest, tuple(array("I", lines))) if path is not None else None
+        for item, path, digest in self._database.rows(_APPROVED, (json.dumps(list(ids)),)):
+            file = RunFile(os.fsdecode(path), digest) if path is not None else None
             found[item] = (*found.get(item, ()), *((file,) if file is not None else ()))
         return found
 
@@ -71,11 +70,8 @@ class SqliteServerMemory:
             for item in items:
                 connection.execute(_APPROVE, (item.id, source, self._now()))
                 connection.execute("DELETE FROM approved_file WHERE fingerprint = ?", (item.id,))
-                files = ((file.path, file.digest, array("I", file.lines).tobytes()) for file in item.files)
-                connection.executemany(
-                    _APPROVE_FILE,
-                    ((item.id, os.fsencode(path), digest, lines) for path, digest, lines in files),
-                )
+                files = ((item.id, os.fsencode(file.path), file.digest) for file in item.files)
+                connection.executemany(_APPROVE_FILE, files)
 
     def first_version(self, id: str, version: str) -> str:  # noqa: A002 - as consent items call it
         """The version that a server had when it was connected first after its approval, or this one."""

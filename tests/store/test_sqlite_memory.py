@@ -46,7 +46,7 @@ def test_the_era_that_worked_last_is_remembered(memory: ServerMemory, era: Era) 
     assert memory.era("g") is None
 
 
-FILES = (RunFile("/srv/a.py", "d", (1, 4_294_967_295)), RunFile("/srv/b", "e"))
+FILES = (RunFile("/srv/a.py", "d"), RunFile("/srv/b", "e"))
 
 
 def test_an_approval_covers_its_items_with_their_files(memory: ServerMemory) -> None:
