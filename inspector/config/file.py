@@ -102,6 +102,7 @@ def unusable(path: Path, error: Exception, verb: Literal["read", "written"]) -> 
 
 _STRING_OR_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _STRING_OR_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*"|,(?=\s*[}\]])')
+_PLAIN = "Comments and trailing commas are fine; everything else must be plain JSON, in double quotes."
 _EXPECTED = 'Write an object: { "mcpServers": { … } }.'
 
 
@@ -185,9 +186,7 @@ def _parsed(path: Path, text: str) -> Any:
         raise ConfigError(f"{path}: {error.message}", hint=error.hint) from error
     except json.JSONDecodeError as error:
         fault = error.msg[:1].lower() + error.msg[1:]
-        raise ConfigError(
-            f"{path}:{error.lineno}:{error.colno}: {fault}", hint=_hint(plain, error.pos)
-        ) from error
+        raise ConfigError(f"{path}:{error.lineno}:{error.colno}: {fault}", hint=_PLAIN) from error
     except (RecursionError, ValueError) as error:
         _refuse(path, error)
 
@@ -230,17 +229,6 @@ def _blank(marker: str) -> Any:
         return re.sub(r"[^\n]", " ", text) if text.startswith(marker) else text
 
     return replaced
-
-
-def _hint(text: str, position: int) -> str:
-    rest = text[position:].lstrip()
-    if not rest:
-        return "The file ends too early: a bracket, a brace or a quotation mark is missing."
-    if rest.startswith("'"):
-        return "Put strings and keys in double quotes."
-    if re.match(r"[A-Za-z_$]\w*\s*:", rest):
-        return "Put keys in double quotes."
-    return "Comments and trailing commas are fine; everything else must be plain JSON."
 
 
 _CHUNK = 1 << 20

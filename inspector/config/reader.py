@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.config.client_format import SECTIONS, load_file, local_servers, servers_in
@@ -14,7 +14,6 @@ from inspector.config.configuration import Configuration, target, without_secret
 from inspector.config.file import dotted, is_file, load_value
 from inspector.config.format import (
     DISCOVERY,
-    SETTING_SECTIONS,
     FileModel,
     Form,
     RuleModel,
@@ -25,7 +24,7 @@ from inspector.config.format import (
 from inspector.config.problem import meant, validated
 from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.config.server_entry import ServerReader
-from inspector.config.setting import FORMER, LEAVE_OUT, NO_SETTING, anchored, find_knob, knobs
+from inspector.config.setting import FORMER, LEAVE_OUT, NO_SETTING, anchored, find_knob
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError, MissingValue, SettingProblem
 from inspector.core.package_run import own_name
@@ -49,7 +48,7 @@ def read_settings(path: Path, settings: Mapping[str, Any], ignored: Collection[s
     Settings that are `ignored` may have any value, and are not among those returned.
     """
     checked: dict[str, Any] = {}
-    for where, knob_path, value in _pairs(path, settings):
+    for where, knob_path, value in _pairs(settings):
         if knob_path in ignored:
             continue
         if knob_path in checked:
@@ -58,28 +57,13 @@ def read_settings(path: Path, settings: Mapping[str, Any], ignored: Collection[s
     return checked
 
 
-def _pairs(path: Path, settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
+def _pairs(settings: Mapping[str, Any]) -> Iterator[tuple[str, str, Any]]:
     """For each value: where it is in the file, the path of its setting, and the value."""
     for key, entry in settings.items():
-        where = dotted("settings", key) if "." not in key else f"settings.{key}"
-        if "." in key:
-            yield where, key, entry
-        elif not isinstance(entry, Mapping):
-            _refuse_entry(path, where, key)
-        elif key not in SETTING_SECTIONS and not entry:
-            hint = meant(key, SETTING_SECTIONS)
-            raise ConfigError(f"{path}: {where} is not a settings section", hint=hint)
+        if "." not in key and isinstance(entry, Mapping):
+            yield from ((f"settings.{key}.{name}", f"{key}.{name}", value) for name, value in entry.items())
         else:
-            yield from ((f"{where}.{name}", f"{key}.{name}", value) for name, value in entry.items())
-
-
-def _refuse_entry(path: Path, where: str, key: str) -> NoReturn:
-    if key in SETTING_SECTIONS:
-        hint = f"Put its settings in braces, or write them as `{key}.…`."
-        raise ConfigError(f"{path}: {where} must be an object", hint=hint)
-    full = [knob.path for knob in knobs() if knob.path.endswith(f".{key}")]
-    hint = f"Did you mean `{full[0]}`?" if full else meant(key, SETTING_SECTIONS)
-    raise ConfigError(f"{path}: {where} is not a settings section", hint=hint)
+            yield f"settings.{key}", key, entry
 
 
 def _checked(path: Path, where: str, knob_path: str, value: Any) -> Any:
@@ -154,14 +138,14 @@ def read(
         profile=read_profile(path, model.profile),
         values=read_settings(path, model.settings, FORMER),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
-        problems=(*_unknown(form), *_former(path, model)),
+        problems=(*_unknown(form), *_former(model)),
     )
 
 
-def _former(path: Path, model: FileModel) -> Iterator[SettingProblem]:
+def _former(model: FileModel) -> Iterator[SettingProblem]:
     """The settings of earlier versions, which change nothing."""
     places = [(f"tool_discovery.{name}", f"discovery.{name}") for name in model.tool_discovery or ()]
-    places += [(where, knob_path) for where, knob_path, _ in _pairs(path, model.settings)]
+    places += [(where, knob_path) for where, knob_path, _ in _pairs(model.settings)]
     for where, knob_path in places:
         if knob_path in FORMER:
             yield SettingProblem(where, "", NO_SETTING, LEAVE_OUT)

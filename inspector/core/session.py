@@ -160,8 +160,8 @@ class SessionState:
     `held` those of servers that are away. `pinned` holds the tools that are always bound, in catalog
     order, so that no model call has to look for them; `places` those that were loaded, with the held ones
     among them. `outputs` holds the tools that returned output, `reports` what servers say of running
-    calls, by tool; `recoveries` counts the rejected calls after which the model called an available tool,
-    `asked` those after which it asked the user instead. `counts` holds the iteration guard's counts after
+    calls, by tool; `recoveries` counts the rejected calls after which the model called an available tool.
+    `counts` holds the iteration guard's counts after
     the last call of each tool, `approvals` the last answer about each tool, and `approved` the hashes of
     the definitions approved for the session. `trusted_servers` are those whose claims about what their
     tools do are believed, and `not_read_only` the tools that were listed without the claim that they only
@@ -207,7 +207,6 @@ class SessionState:
     rejections: int = 0
     refusals: int = 0
     recoveries: int = 0
-    asked: int = 0
     recovering: bool = False
     busy: bool = False
     at: float = 0.0

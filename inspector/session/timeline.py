@@ -94,7 +94,6 @@ class Tally:
     rejections: int = 0
     refusals: int = 0
     recoveries: int = 0
-    asked: int = 0
     loops: int = 0
     accuracy: float | None = None
     tools: Mapping[Binding, int] = field(default_factory=dict)
@@ -251,7 +250,6 @@ class Timeline:
             rejections=state.rejections,
             refusals=state.refusals,
             recoveries=state.recoveries,
-            asked=state.asked,
             loops=state.loops,
             accuracy=state.accuracy,
             tools={binding: self._tools[binding] for binding in Binding},

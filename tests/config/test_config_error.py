@@ -60,7 +60,7 @@ def toolset(rule: Any, server: str = "weather") -> dict[str, Any]:
     [
         ('{"a": 1,\n "b": }', ":2:7: expecting value", "plain JSON"),
         ('{\n  // note\n  "a": 1\n  "b": 2\n}', ":4:3: expecting ',' delimiter", "plain JSON"),
-        ('{"a": [1, 2', ":1:12:", "ends too early"),
+        ('{"a": [1, 2', ":1:12:", "plain JSON"),
         ("{'a': 1}", ":1:2:", "double quotes"),
         ('{"a": NaN}', "NaN is not JSON", "configuration"),
         ('{"a": 1} x', ":1:10: extra data", "plain JSON"),

@@ -77,7 +77,7 @@ def test_a_setting_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Pa
         ({"settings": {"binding": {"capacty": 8}}}, "Did you mean `binding.capacity`?"),
         ({"settings": {"binding.capacty": 8}}, ": settings.binding.capacty is not a setting"),
         ({"settings": {"bindng": {"capacity": 8}}}, "Did you mean `binding.capacity`?"),
-        ({"settings": {"binding": 8}}, ": settings.binding must be an object | Put its settings in braces"),
+        ({"settings": {"binding": 8}}, ": settings.binding is not a setting | Did you mean `binding."),
         ({"settings": {"binding": {}, "capacity": 8}}, "Did you mean `binding.capacity`?"),
         (
             {"settings": {"binding": {"capacity": -1}}},

@@ -83,7 +83,7 @@ def test_a_persons_no_is_no_rejection_and_needs_no_recovery() -> None:
     state = after(
         built("a:one"), refused, CallStarted("c", "a:one", {}), TurnEnded("answered", "Shall I stop?")
     )
-    assert (state.rejections, state.refusals, state.recoveries, state.asked) == (0, 1, 0, 0)
+    assert (state.rejections, state.refusals, state.recoveries) == (0, 1, 0)
 
 
 def test_a_server_keeps_its_target_from_connecting_to_failure() -> None:

@@ -151,21 +151,6 @@ async def test_a_call_of_a_tool_outside_the_active_set_is_rejected_with_what_the
     assert answer["available"] == ["calc__evaluate", "weather__get_forecast"]
 
 
-@pytest.mark.parametrize(
-    ("answer", "asked"),
-    [
-        ("I cannot list orders now. Shall I look at the weather?", 1),
-        ("I cannot. See https://shop.example/orders?late=1 yourself.", 0),
-        ("## What now?\nI cannot.", 0),
-        ("## Orders\nI cannot list them. **Shall I look at the weather?** I could.", 1),
-    ],
-)
-async def test_a_question_to_the_user_after_a_rejection_is_counted(answer: str, asked: int) -> None:
-    bench = gated(calls(("shop__list_orders", {})), says(answer))
-    await bench.say(FORECAST)
-    assert (bench.session.state.asked, bench.session.state.recoveries) == (asked, 0)
-
-
 def offering(*steps: Step) -> Bench:
     """A gate that gives definitions in the conversation."""
     return gated(*steps, settings=replace(GATE, binding=replace(GATE.binding, delivery="call_tool")))

@@ -1,6 +1,5 @@
 """What events of the session, its servers and the marketplace change: settings, turns, connections."""
 
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
@@ -27,13 +26,6 @@ from inspector.core.fold.call import with_message
 from inspector.core.fold.tool import evolve, step
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState, ToolState
-
-# Headings, quotes, table rows and code ask nobody.
-_ASIDE = re.compile(
-    r"```[^`]*```|^ {0,3}(?:#{1,6} |>|\|).*$|^ *(\*\*|__)[^*_\n]*\1:? *$|^.*\n(?:=+|-+) *$", re.MULTILINE
-)
-# A question mark that ends a sentence, and not one inside an address.
-_QUESTION = re.compile(r"[?？؟](?=$|[\s\"'”’»)*_])")
 
 
 @step.register
@@ -84,14 +76,8 @@ def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
 
 
 @step.register
-def _turn_ended(event: TurnEnded, state: SessionState) -> SessionState:
-    """A turn that ends after a rejection ends without recovery: with a question to the user, or without."""
-    asks = (
-        state.recovering
-        and event.outcome == "answered"
-        and bool(_QUESTION.search(_ASIDE.sub("", event.text)))
-    )
-    return evolve(state, busy=False, recovering=False, asked=state.asked + asks)
+def _turn_ended(_event: TurnEnded, state: SessionState) -> SessionState:
+    return evolve(state, busy=False, recovering=False)
 
 
 def _with_server(state: SessionState, server: ServerState) -> SessionState:

@@ -11,10 +11,11 @@ import click
 from inspector.cli.launch import require_policy, run_headless
 from inspector.cli.options import COMMON, Options, as_json, require_nobody, session_command
 from inspector.cli.table import show
-from inspector.core.access import AccessPolicy, Ruling, UserRow, holder, ruling, sight_difference, user_rows
+from inspector.core.access import AccessPolicy
 from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.report import COUNT, NAME, Column, Table
+from inspector.features.access.ruling import Ruling, UserRow, holder, ruling, sight_difference, user_rows
 from inspector.session.workbench import Workbench
 
 

@@ -18,9 +18,10 @@ from inspector.app.base_screen import ToolKeys
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ListPage
 from inspector.app.stream import View
-from inspector.core.access import AccessPolicy, Sight, UserRow, ruling, user_rows, viewer
+from inspector.core.access import AccessPolicy, Sight, viewer
 from inspector.core.number import count
 from inspector.core.tool import Tool
+from inspector.features.access.ruling import UserRow, ruling, user_rows
 from widgets import Column, Record, RecordList, visible
 
 USER_COLUMNS = (

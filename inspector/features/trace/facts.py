@@ -104,5 +104,5 @@ def tally_facts(tally: Tally) -> Iterator[tuple[str, str]]:
     yield "evictions", f"{tally.evictions}"
     yield "rejections", f"{tally.rejections}"
     yield "recoveries", f"{tally.recoveries}"
-    seldom = (("asked the user", tally.asked), ("refused by you", tally.refusals))
-    yield from ((name, f"{number}") for name, number in seldom if number)
+    if tally.refusals:
+        yield "refused by you", f"{tally.refusals}"

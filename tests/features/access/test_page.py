@@ -10,11 +10,12 @@ from textual.pilot import Pilot
 
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.choice import SeeAsDialog, viewer_rows, viewers_of
-from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User, user_rows
+from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User
 from inspector.core.feature import Part, Parts
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.features.access.page import facts, tool_records, user_records
+from inspector.features.access.ruling import user_rows
 from inspector.features.agents.feature import AGENTS
 from inspector.features.cost.audit.result import Audit
 from inspector.features.cost.feature import AUDIT
