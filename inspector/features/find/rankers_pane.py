@@ -81,7 +81,7 @@ def facts(query: str, tool_id: str, names: Sequence[str], found: Mapping[str, Ra
     line = Content.assemble(("rank of ", MUTED), name, (" for ", MUTED), plain(f"“{middle(query, 40)}”"))
     pending = len(names) - len(found)
     waits = f"   {count(pending, 'ranker')} left" if pending else ""
-    note = "– not returned   ▸ in use   u uses the one under the cursor   enter: formula and ranking"
+    note = "– not returned   ▸ in use   u uses it   enter: its formula"
     return Content.assemble(line, "\n", (note, MUTED), (waits, "$text-warning"))
 
 

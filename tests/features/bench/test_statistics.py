@@ -1,6 +1,5 @@
 """Intervals, tests and claims."""
 
-import math
 from itertools import product
 
 import numpy as np
@@ -20,7 +19,6 @@ from inspector.search.answer.metric import (
     holm,
     p_value,
     ratio_estimate,
-    share_estimate,
 )
 
 
@@ -51,15 +49,6 @@ def test_wilson_by_hand() -> None:
     """8 of 10: Newcombe 1998, table I, has 0.4902 to 0.9433."""
     assert wilson(0.8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
     assert (Share(8, 10).low, Share(8, 10).high) == wilson(0.8, 10)
-
-
-def test_a_share_of_all_or_none_is_not_certain() -> None:
-    """With none of n the Wilson interval ends at z² / (n + z²)."""
-    z2 = 1.959964**2
-    assert wilson(0.0, 20) == pytest.approx((0.0, z2 / (20 + z2)))
-    found = share_estimate([True] * 20)
-    assert (found.mean, found.high) == (1.0, 1.0)
-    assert found.low == pytest.approx(1 - z2 / (20 + z2))
 
 
 # Clusters
@@ -117,13 +106,6 @@ def test_a_small_paired_test_tries_every_sign(numbers: list[int]) -> None:
     assert p_value([float(n) for n in numbers]) == pytest.approx(
         np.mean([one >= abs(sum(numbers)) for one in sums])
     )
-
-
-def test_a_large_paired_test_finds_a_difference_and_none_in_noise() -> None:
-    noise = [math.sin(number * 12.9898) for number in range(200)]
-    assert p_value(noise) > 0.2
-    assert p_value([0.3 + number for number in noise]) < 0.001
-    assert p_value(noise) == p_value(noise)
 
 
 def test_requests_for_one_tool_count_once_in_a_paired_test() -> None:

@@ -49,10 +49,6 @@ def test_nothing_is_found_about_a_good_definition_in_any_client() -> None:
     assert found(GOOD, (client.name for client in all_clients()), "Ask for the year first.") == []
 
 
-def test_a_tool_without_a_description_has_only_its_name() -> None:
-    assert definition_rule.EMPTY in rules(replace(GOOD, description=" \n"))
-
-
 @pytest.mark.parametrize("text", ["Get invoice", "Gets an invoice.", "Get the shop's invoices"])
 def test_a_description_of_the_names_words_says_no_more_than_the_name(text: str) -> None:
     [finding] = [one for one in found(replace(GOOD, description=text)) if one.rule.stage == "found"]

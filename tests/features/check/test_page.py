@@ -153,17 +153,6 @@ async def test_the_servers_page_leads_to_what_is_found_about_the_row(key: str, s
         await until(pilot, lambda: {cells[1] for cells in _cells(found)} == {"mail:list_messages"})
 
 
-async def test_nothing_to_check_and_nothing_that_matters_say_so() -> None:
-    plain = {"a": MemoryServer([Tool("a", "add", "Sums up numbers of a list.")])}
-    async with app_rig(servers=plain) as (pilot, rig):
-        await _opened(pilot)
-        await until(pilot, lambda: "space shows" in seen(pilot))
-        await pilot.press("enter", "e", "w", "l", "y")
-        assert isinstance(pilot.app.screen, FindingsScreen)
-        rig.servers["a"].change([])
-        await until(pilot, lambda: "Nothing to check yet" in seen(pilot))
-
-
 async def test_x_exports_what_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     async with app_rig(servers=offices()) as (pilot, _):

@@ -84,12 +84,6 @@ def test_a_tool_that_is_back_with_its_last_definition_keeps_its_version(registry
     assert registry.versions(LIST.id) == (RegisteredTool(LIST, "a", 1, definition_hash(LIST), 1.0),)
 
 
-def test_a_part_of_an_origin_takes_nothing_away(registry: ToolRegistry) -> None:
-    registry.sync("a", [LIST, SHIP], at=1.0)
-    assert registry.sync("a", [SEND], at=2.0, whole=False) == SyncReport(added=1)
-    assert registry.count() == 3
-
-
 def test_the_origin_that_was_synchronised_last_has_the_tool(registry: ToolRegistry) -> None:
     registry.sync("a", [LIST, SHIP], at=1.0)
     assert registry.sync("b", [LIST], at=2.0) == SyncReport(unchanged=1)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.access import AccessPolicy, Grant, Scope, User
-from inspector.core.error import ConnectError, StoreError, ToolsightError
+from inspector.core.error import ConnectError, StoreError
 from inspector.core.ranking import SearchRequest, Unconnected
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import SyncReport
@@ -165,14 +164,3 @@ async def test_a_server_that_connects_anew_has_what_the_registry_has_then(filled
     newer = replace(MAIL, description="Other.")
     filled.sync("file", [newer], at=2.0)
     assert await listed() == [newer]
-
-
-async def test_what_a_user_may_not_see_is_not_gone_for_everybody(registry: SqliteRegistry) -> None:
-    registry.sync("shop", [tool("shop", "old")], at=1.0)
-    grant = Grant(Scope.USER, "ada", "acme", ("shop:list*",))
-    policy = AccessPolicy({"ada": User("ada", "acme")}, (grant,))
-    values = {"access.policy": "policy.yaml", "access.user": "ada"}
-    async with connected(policy=lambda: policy, values=values) as rig:
-        with pytest.raises(ToolsightError, match="only the administrator"):
-            synchronise(registry, rig.bench, at=5.0)
-    assert registry.count(part="shop:old") == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.access import EVERYTHING, AccessPolicy, Grant, Scope, User
+from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import StoreError, ToolsightError
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
@@ -76,17 +76,6 @@ async def test_the_third_tier_tells_of_permitted_tools_alone(filled: SqliteRegis
         told = repr((rig.bench.records(), rig.model.requests[:2]))
         assert "secret" not in told
         assert "vault" not in told
-
-
-async def test_a_grant_that_goes_is_gone_from_the_third_tier_at_once(filled: SqliteRegistry) -> None:
-    now = [policy("mail:*")]
-    opening = connected(registry=filled, embedder=EMBEDDER, policy=lambda: now[0], values={**TIER, **AS_ADA})
-    async with opening as rig:
-        assert len(rig.bench.search(SearchRequest(QUERY)).unconnected) == 2
-        now[0] = policy("mail:send_l*")
-        await rig.bench.read_policy_again()
-        found = rig.bench.search(SearchRequest(QUERY)).unconnected
-        assert [one.tool_id for one in found] == ["mail:send_letter"]
 
 
 async def test_a_grant_for_tools_that_only_the_registry_has_is_no_mistake(filled: SqliteRegistry) -> None:
@@ -165,18 +154,6 @@ async def test_a_registry_that_cannot_be_read_lets_nobody_see_as_another(filled:
         with pytest.raises(StoreError):
             await bench.see_as("ada")
         assert bench.session_id == before
-
-
-def test_the_page_reads_what_may_be_seen_as_it_is_now(filled: SqliteRegistry) -> None:
-    now = [sight_of("mail:send_l*")]
-    library = RegistryLibrary(lambda: filled, lambda: EMBEDDER, lambda: now[0])
-    assert library.overview().origins == {"file": 1}
-    assert [one.tool.id for one in library.rows("send", 10).tools] == ["mail:send_letter"]
-    assert library.rows("gold", 10).total == 0
-    assert library.versions("vault:send_gold") == ()
-    assert [one.found.tool.id for one in library.search(QUERY, 5)] == ["mail:send_letter"]
-    now[0] = EVERYTHING
-    assert library.overview().tools == 3
 
 
 async def test_only_the_administrator_fills_the_registry(filled: SqliteRegistry) -> None:
