@@ -1,7 +1,7 @@
 """The recorded runs page: sessions played again under three profiles, and what each run found and cost."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.context import Job
+from inspector.app.draw.budget import flow
 from inspector.app.draw.line import MUTED, failure_text, progress_bar
 from inspector.app.list_page import ListPage
 from inspector.app.place import Destination, RunsPage, SearchPage, TracePage
@@ -59,7 +60,7 @@ RUN_COLUMNS = (
 NOT_HERE = "This session cannot play recordings. Use `toolsight bench runs FOLDER`."
 NO_SESSIONS = "no recorded session has called a tool yet"
 HOW_TO_RECORD = "Ask for something in Chat, or import an agent's transcripts: sessions, i."
-_NAME, _LONGEST, _LONG, _GAP = 40, 300, 4000, 6
+_NAME, _LONGEST, _LONG = 40, 300, 4000
 
 
 def rows(told: Told) -> tuple[Record, ...]:
@@ -93,25 +94,19 @@ def _money(one: SetupSummary) -> Content:
 
 
 def detail(one: SetupSummary, width: int = 0) -> Content:
-    """Return every figure of a setup, in the words of `toolsight bench runs`, side by side if they fit."""
+    """Return every figure of a setup, in the words of `toolsight bench runs`, as many in a line as fit."""
     solved = f", {one.solved:,} solved" if one.judged else ""
     title = f"   {count(one.runs, 'run')} of {count(one.tasks, 'task')}{solved}"
     lines = [Content.assemble((one.setup.name, "bold"), (title, MUTED))]
     unit = "solved task" if one.judged else "task"
     for titled, columns in TABLES.items():
-        figures = [(name.strip(), cell(one)) for name, cell in columns.items() if name != "setup"]
-        lines += [Content(""), Content.styled(titled.format(unit=unit), "bold"), *_abreast(figures, width)]
+        figures = [
+            Content.assemble((f"{name.strip()} ", MUTED), cell(one))
+            for name, cell in columns.items()
+            if name != "setup"
+        ]
+        lines += [Content(""), Content.styled(titled.format(unit=unit), "bold"), flow(figures, width)]
     return Content("\n").join(lines)
-
-
-def _abreast(figures: Sequence[tuple[str, str]], width: int) -> Iterator[Content]:
-    """Lines of as many figures as fit, each below the one of the line before."""
-    label, value = (max(map(len, texts)) for texts in zip(*figures, strict=True))
-    across = max(1, width // (label + value + _GAP))
-    for start in range(0, len(figures), across):
-        shown = figures[start : start + across]
-        cells = (Content.assemble((f"{name:<{label}}  ", MUTED), f"{text:<{value}}") for name, text in shown)
-        yield Content(" " * (_GAP - 2)).join(cells)
 
 
 def run_row(run: PlayedRun, asked: str) -> Record:

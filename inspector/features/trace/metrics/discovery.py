@@ -114,7 +114,6 @@ class RankerScores:
 
     scores_of_called: Sample = field(default_factory=Sample)
     scores_of_others: Sample = field(default_factory=Sample)
-    latency_ms: Sample = field(default_factory=Sample)
 
 
 @dataclass(slots=True)
@@ -207,7 +206,6 @@ class DiscoveryCount:
         if has_scores:
             self.candidates.add(report.scored)
             self.latency_ms.add(report.latency_ms)
-            self._scores(report.ranker).latency_ms.add(report.latency_ms)
         for hit in report.results:
             score = hit.score.value if has_scores else None
             found = _Result(record.session, hit.rank, score, report.ranker, not report.is_lookup)

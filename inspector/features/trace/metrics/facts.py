@@ -190,19 +190,6 @@ def _tools(gathered: Telemetry) -> Iterator[Table]:
     told = tuple((name, f"{sum(kinds.values()):,}", counted(kinds)) for name, kinds in events if kinds)
     if told:
         yield Table("By cause", ("", "times", "causes"), told, frozenset({1}))
-    if gathered.calls.tools:
-        yield _most_called(gathered.calls.tools)
-
-
-def _most_called(tools: Mapping[str, CallUse]) -> Table:
-    ordered = sorted(tools.items(), key=lambda pair: (-pair[1].calls, pair[0]))
-    whole = sum(use.calls for use in tools.values())
-    columns = (
-        Column("tool", lambda pair: pair[0]),
-        Column("calls", lambda pair: pair[1].calls, COUNT),
-        Column("share", lambda pair: pair[1].calls / whole, SHARE),
-    )
-    return Table.of(columns, ordered[:MOST], "Most called", _more(len(tools)))
 
 
 def _more(number: int) -> tuple[str, ...]:
@@ -212,9 +199,6 @@ def _more(number: int) -> tuple[str, ...]:
 def _latency(gathered: Telemetry) -> Iterator[Table]:
     found, calls, gate = gathered.discovery, gathered.calls, gathered.gate.latency_ms
     named = [("searches", found.latency_ms)]
-    if len(found.rankers) > 1:
-        by_ranker = ((f"… by {name}", one.latency_ms) for name, one in found.rankers.items())
-        named += [pair for pair in by_ranker if pair[1].count]
     named += [("the gate", gate)] if gate.count else []
     named += [("model calls", gathered.model.latency_ms), ("tool calls", calls.latency_ms)]
     yield Table.of((Column("", lambda pair: pair[0]), *_QUANTILES), named, notes=(_RANKING_ONLY,))
