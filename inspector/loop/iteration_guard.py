@@ -99,9 +99,6 @@ class CallWindow:
     def __init__(self) -> None:
         self._calls: deque[tuple[float, CallKey]] = deque(maxlen=KEPT_CALLS)
 
-    def __len__(self) -> int:
-        return len(self._calls)
-
     def add(self, call: CallKey, at: float, span: float) -> int:
         """Add a call at `at`, drop those more than `span` before it, and return the count of equal ones."""
         self._calls.append((at, call))
@@ -254,11 +251,6 @@ class IterationGuard:
     def _forget(self, gone: Callable[[CallKey], bool]) -> None:
         self._in_time.forget(gone)
         self._in_calls.forget(gone)
-
-    @property
-    def kept(self) -> int:
-        """The number of calls kept in both windows, at most 2048."""
-        return len(self._in_time) + len(self._in_calls)
 
 
 def _trigger(counted: CallCounted, settings: GuardSettings) -> Literal["time", "calls"] | None:
