@@ -176,16 +176,6 @@ def compared(changes: tuple[str, ...] | None) -> Content:
     return Content.styled(f"   {told}", "$text-warning" if changes else MUTED)
 
 
-def failure_line(error: ToolsightError, elapsed: float) -> Content:
-    """Return an error, and what to try."""
-    first = Content.assemble(
-        ("✕ ", "$text-error"),
-        plain(error.message, limit=600).stylize("$text-error"),
-        (f"   {milliseconds(elapsed)}", MUTED),
-    )
-    return Content.assemble(first, "\n", plain(error.hint, limit=600)) if error.hint else first
-
-
 @dataclass(frozen=True, slots=True)
 class PastCall:
     """A call that a form offers again, with its result if it had one. `row` is how a list shows it."""

@@ -13,7 +13,7 @@ from textual.worker import Worker
 from inspector.app.context import InContext
 from inspector.app.dialogs.approver import agrees
 from inspector.app.dialogs.choice import ChoiceDialog
-from inspector.app.draw.line import MUTED
+from inspector.app.draw.line import MUTED, failure_text
 from inspector.core.approval import call_question
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
@@ -27,7 +27,6 @@ from inspector.features.tools.call_answer import (
     changes_since,
     compared,
     elapsed,
-    failure_line,
     past_calls,
     result_line,
     result_notes,
@@ -200,7 +199,7 @@ class CallPanel(InContext, Container):
         try:
             result = await self.commands.call(tool.id, arguments)
         except ToolsightError as error:
-            self._answer(tool.id, Answer(failure_line(error, elapsed(self._past(tool)))))
+            self._answer(tool.id, Answer(Content.styled(f"✕ {failure_text(error)[1]}", "$text-error")))
         else:
             past = self._past(tool)
             changes, self._chosen = changes_since(self._chosen, past, arguments, result), None
