@@ -11,8 +11,7 @@ from inspector.cli.table import is_json, say
 from inspector.clients.client import NAMES, Client, Topic, find_client
 from inspector.clients.seen import as_sent, see
 from inspector.config.configuration import setting_values
-from inspector.core.command_line import command
-from inspector.core.error import ConfigError
+from inspector.core.error import ConfigError, command
 from inspector.core.tool import Tool
 from inspector.search.ranker.ranker_list import INFO
 from inspector.session.workbench import Workbench

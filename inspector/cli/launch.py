@@ -11,8 +11,7 @@ from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
 from inspector.cli.run import Exit, run
 from inspector.cli.table import say
-from inspector.core.command_line import command
-from inspector.core.error import ConfigError, ModelError, SettingProblem, Severity
+from inspector.core.error import ConfigError, ModelError, SettingProblem, Severity, command
 from inspector.core.events import CallProgress, Failed, Record
 from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState

@@ -15,8 +15,7 @@ from inspector.cli.options import Options
 from inspector.cli.run import found_in
 from inspector.config.configuration import without_secrets
 from inspector.config.file import is_file
-from inspector.core.command_line import remember
-from inspector.core.error import ConfigError
+from inspector.core.error import ConfigError, remember
 from inspector.core.text import closest
 
 APP = "toolsight"

@@ -14,8 +14,7 @@ from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
 from inspector.config.profile import CORE_TOOLS
 from inspector.core.access import EVERYTHING, Sight, Toolset, matches
-from inspector.core.command_line import command
-from inspector.core.error import ConfigError, SettingProblem, Severity
+from inspector.core.error import ConfigError, SettingProblem, Severity, command
 from inspector.core.ranking import IndexState
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState

@@ -17,7 +17,7 @@ import inspector
 from inspector.cli.location import remember_source
 from inspector.cli.options import TYPED_SERVER, Options
 from inspector.cli.root import cli
-from inspector.core.command_line import OF_SERVERS, command
+from inspector.core.error import OF_SERVERS, command
 from tests.support.commands import Toolsight
 
 ROOT = Path(inspector.__file__).parent
@@ -59,12 +59,18 @@ def sources(having: str) -> Iterator[tuple[str, ast.Module]]:
             yield str(path.relative_to(ROOT)), ast.parse(text)
 
 
+def imports_command(tree: ast.Module) -> bool:
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom))
+    names = (name.name for node in found if node.module == "inspector.core.error" for name in node.names)
+    return "command" in names
+
+
 def made() -> list[tuple[str, ...]]:
     """The words of every call of `command`."""
     return [
         tuple(map(text_of, node.args))
-        for file, tree in sources("command_line import")
-        if file != "core/command_line.py"
+        for file, tree in sources("core.error import")
+        if file != "core/error.py" and imports_command(tree)
         for node in ast.walk(tree)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "command"
         if node.args and isinstance(node.args[0], ast.Constant)

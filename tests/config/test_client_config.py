@@ -16,7 +16,6 @@ from inspector.config.client import (
     ClientFile,
     Unreadable,
     client_files,
-    is_there,
     read_client_file,
 )
 from inspector.config.configuration import protocol_form, setting_values
@@ -102,13 +101,6 @@ def test_a_file_that_is_of_the_user_and_of_the_folder_is_told_once() -> None:
 def test_profiles_of_an_editor_have_files_of_their_own(tmp_path: Path) -> None:
     path = written(tmp_path / ".config/Code/User/profiles/-4f2a/mcp.json", {})
     assert ClientFile("VS Code", path) in client_files(tmp_path, tmp_path, "linux", {})
-
-
-def test_only_files_are_there(tmp_path: Path) -> None:
-    assert is_there(ClientFile("Cursor", written(tmp_path / "mcp.json", {})))
-    assert not is_there(ClientFile("Cursor", tmp_path))
-    assert not is_there(ClientFile("Cursor", tmp_path / "none"))
-    assert not is_there(ClientFile("Cursor", tmp_path / "n\0ne"))
 
 
 def test_claude_code_has_servers_for_the_user_and_for_each_project(tmp_path: Path) -> None:

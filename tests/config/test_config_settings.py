@@ -4,10 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 
-from inspector.config.profile import profile_settings
-from inspector.config.reader import read_settings
 from inspector.core.error import ConfigError
 from tests.config.test_config import configured
 
@@ -99,22 +96,3 @@ def test_a_fault_is_told_with_its_place_and_what_was_meant(
     tmp_path: Path, more: dict[str, Any], expected: str
 ) -> None:
     assert expected in refused(tmp_path, **more)
-
-
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
-    max_leaves=6,
-)
-_KEYS = st.text(max_size=8) | st.sampled_from(["binding", "guard.window_calls", "access", "gate.ranker"])
-
-
-@given(st.dictionaries(_KEYS, _JSON | st.dictionaries(_KEYS, _JSON, max_size=3), max_size=4))
-def test_any_settings_are_read_or_refused_with_a_place(settings: dict[str, Any]) -> None:
-    found, told = {}, "any.json: settings."
-    try:
-        found = read_settings(Path("any.json"), settings)
-    except ConfigError as error:
-        told = error.message
-    assert told.startswith("any.json: settings.")
-    assert profile_settings("toolsight", None, found)

@@ -8,7 +8,6 @@ from hypothesis import given, strategies as st
 
 from inspector.cli.consent import require_consent
 from inspector.config.configuration import Configuration
-from inspector.config.consent import describe
 from inspector.config.predicate import (
     BUILT_IN,
     MAX_BYTES,
@@ -217,11 +216,3 @@ def test_one_changed_byte_voids_the_consent(written: Written) -> None:
     require_consent(configuration(written(GOOD)), memory, approve=False)
     with pytest.raises(ConfigError, match="has not been approved"):
         require_consent(configuration(written(GOOD + " ")), memory, approve=False)
-
-
-def test_the_terminal_shows_what_would_be_executed(written: Written) -> None:
-    path = written(GOOD)
-    (server, named) = describe(configuration(path))
-    assert ("command", "notes-server") in [(fact.label, fact.text) for fact in server.facts()]
-    facts = [(fact.label, fact.text) for fact in named.facts()]
-    assert facts == [("executes", str(path)), ("sha-256", digest(path)[:12])]

@@ -119,10 +119,6 @@ def test_what_a_knob_cannot_be_is_refused_with_what_it_may_be(path: str, text: s
     assert told in refused(path, text).message
 
 
-def test_a_table_that_is_no_json_gets_an_example() -> None:
-    assert '{"mail:*": "text"}' in refused("guard.guidance", "try later").hint
-
-
 def test_a_path_that_there_is_not_is_told_with_the_nearest() -> None:
     with pytest.raises(ConfigError) as raised:
         find_knob("binding.capacty")

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from hypothesis import given, strategies as st
-
 from inspector.core.conversation import Conversation, Item, ItemKind, ItemStatus
 from inspector.core.events import (
     CallFinished,
@@ -65,24 +63,6 @@ def test_the_last_search_is_the_newest_that_was_one() -> None:
     for number, event in enumerate([asked("first"), asked("second"), asked("broken", "no such server")], 1):
         conversation = conversation.after(Record("s", number, 0.0, event))
     assert conversation.last_search == SearchRequest("second")
-
-
-_EVENTS = st.lists(
-    st.one_of(
-        st.builds(searched, st.sampled_from(TOOLS)),
-        st.builds(called, st.sampled_from(TOOLS)),
-        st.builds(ToolLoaded, st.sampled_from(TOOLS), st.integers(1, 9), st.just(""), st.integers(0, 2)),
-        st.just(UserSaid("a")),
-    ),
-    max_size=12,
-)
-
-
-@given(_EVENTS)
-def test_only_results_are_called_or_loaded_and_no_search_is_lost(events: list[Event]) -> None:
-    found = [item for item in items(events) if item.kind is ItemKind.SEARCH]
-    assert len(found) == sum(isinstance(event, SearchPerformed) for event in events)
-    assert all(item.found(tool) for item in found for tool in {*item.called, *item.loaded})
 
 
 def test_a_tool_bound_ahead_is_told_by_itself() -> None:

@@ -99,12 +99,6 @@ def test_only_what_is_marked_is_kept_and_what_follows_the_last_mark_costs_the_fu
     assert cache.send(row(("a", 100), ("b", 50), ("d", 20)), 2, [2]).read == 150
 
 
-def test_a_mark_under_the_minimum_keeps_nothing() -> None:
-    cache = PromptCache(SMALL)
-    assert cache.send(row(("a", 99), ("b", 50)), 0, [0]) == Charge(plain=149)
-    assert cache.send(row(("a", 99), ("b", 50)), 1, [0, 1]) == Charge(written=149)
-
-
 @pytest.mark.parametrize(("more", "read"), [(LOOKBACK - 1, 100), (LOOKBACK, 0)])
 def test_an_earlier_mark_is_found_only_a_few_blocks_back(more: int, read: int) -> None:
     cache = PromptCache(SMALL)

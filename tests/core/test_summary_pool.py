@@ -1,13 +1,10 @@
 """The summary pool: a line a tool, within its tokens, and the same bytes every turn."""
 
 import pytest
-from hypothesis import strategies as st
 
 from inspector.core.text import first_sentence
 from inspector.core.tool import Tool, summary_pool, tool_summary
 
-TEXTS = st.text(st.characters() | st.sampled_from(" \n\r\0.…\u2028\ud800"), max_size=120)
-TOOLS = st.builds(Tool, TEXTS, TEXTS, TEXTS)
 NO_LIMIT = 500
 
 

@@ -603,7 +603,7 @@ MUTANTS = (
     ),
     Mutant(
         "a hint names the servers that were given",
-        "inspector/core/command_line.py",
+        "inspector/core/error.py",
         "servers = _Given.servers() if words[0] in OF_SERVERS else ()",
         "servers = ()",
         ("tests/cli/test_hints.py",),

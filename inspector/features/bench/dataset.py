@@ -18,8 +18,7 @@ from inspector.cli.options import COMMON, Options, require_nobody, session_comma
 from inspector.cli.run import run
 from inspector.cli.table import say
 from inspector.core.access import Sight
-from inspector.core.command_line import command
-from inspector.core.error import ConfigError, ConnectError
+from inspector.core.error import ConfigError, ConnectError, command
 from inspector.core.number import count
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.text import closest

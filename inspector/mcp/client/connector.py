@@ -16,8 +16,7 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from inspector.core.command_line import command
-from inspector.core.error import AuthRequired, ConnectError, ServerExited
+from inspector.core.error import AuthRequired, ConnectError, ServerExited, command
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec

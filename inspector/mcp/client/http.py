@@ -14,8 +14,7 @@ import httpx2
 from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from inspector.core.command_line import command
-from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited
+from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited, command
 from inspector.core.number import duration
 from inspector.core.server import ServerSpec
 from inspector.core.text import one_line, shortened
