@@ -19,9 +19,8 @@ import psutil
 from inspector.core.ports import SystemClock
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.client.message import Recorder
 from inspector.mcp.client.process import StdioChannel
-from inspector.mcp.client.reader import Reader
+from inspector.mcp.client.reader import Reader, Recorder
 from inspector.mcp.frame import FrameLog, StderrLog
 from inspector.mcp.reaper import Reaper
 from tests.support import light_server

@@ -15,7 +15,7 @@ from inspector.core.message import Attachment, ToolResult
 from inspector.core.number import count
 from inspector.core.server import Era, ServerInfo
 from inspector.mcp.pace import size_text
-from inspector.mcp.port import ServerLink, ignored
+from inspector.mcp.port import ServerLink
 from inspector.schema.json_value import JsonObject
 
 # What is listed.
@@ -235,26 +235,23 @@ class Offers:
     seconds: float
     redact: Redact = field(default=lambda text: text)
 
-    async def listed(self, kind: Kind, progress: Callable[[int], None] = ignored) -> Offered:
-        """List all pages, up to `MOST_LISTED` entries; `progress` gets their number after each page."""
+    async def listed(self, kind: Kind) -> Offered:
+        """List all pages, up to `MOST_LISTED` entries."""
         found = _Found(self.redact)
         for method, name, key in _LISTS[kind]:
             try:
-                await self._pages(found, method, name, key, progress)
+                await self._pages(found, method, name, key)
             except ToolsightError as error:
                 # A server need not have templates.
                 if not (name == "resourceTemplates" and "-32601" in error.message):
                     found.troubles.append(error.message)
         return found.told()
 
-    async def _pages(
-        self, found: _Found, method: str, name: str, key: str, progress: Callable[[int], None]
-    ) -> None:
+    async def _pages(self, found: _Found, method: str, name: str, key: str) -> None:
         params: dict[str, Any] = {}
         while True:
             page, known = await self.link.request(method, params, timeout=self.seconds), len(found.offers)
             await asyncio.to_thread(found.take, page.get(name), name, key)
-            progress(len(found.offers))
             cursor = page.get("nextCursor")
             if cursor is None:
                 return

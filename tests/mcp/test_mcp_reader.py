@@ -12,9 +12,18 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
 from inspector.core.error import ToolsightError
 from inspector.mcp.client.http import read_stream
-from inspector.mcp.client.message import TOO_LARGE, UNREADABLE, RawMessage, Recorder, cut_frame
 from inspector.mcp.client.process import exit_text
-from inspector.mcp.client.reader import FLOOD, MARK, STRAY, TOO_LONG, Reader
+from inspector.mcp.client.reader import (
+    FLOOD,
+    MARK,
+    STRAY,
+    TOO_LARGE,
+    TOO_LONG,
+    RawMessage,
+    Reader,
+    Recorder,
+    cut_frame,
+)
 from inspector.mcp.client.translate import (
     LONE_SURROGATE,
     MAX_DEFINITION,
@@ -22,6 +31,7 @@ from inspector.mcp.client.translate import (
     NOT_UTF8,
     OTHER_TEXT,
     SKIPPED,
+    UNREADABLE,
     summary,
     tool_result,
     with_valid_tools,

@@ -15,7 +15,7 @@ from inspector.core.error import ToolsightError
 from inspector.core.redaction import Redactor
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.client.message import Recorder
+from inspector.mcp.client.reader import Recorder
 from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, WireLog, beginning
 from tests.mcp.test_mcp_http import mcp_server
 from tests.support.fakes import ManualClock

@@ -444,7 +444,7 @@ MUTANTS = (
     ),
     Mutant(
         "what answers another session's request is not shown",
-        "inspector/mcp/client/message.py",
+        "inspector/mcp/client/reader.py",
         "if age != self._log.age:",
         "if False:",
         ("tests/mcp/test_wire_log.py",),

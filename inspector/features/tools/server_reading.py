@@ -246,12 +246,8 @@ class ReadingPanel(InContext, Vertical):
     def _list(self, offers: Offers, shelf: _Shelf) -> None:
         """List everything in the background."""
 
-        def told(number: int) -> None:
-            if shelf is self._shelf and shelf.offered is None:
-                self.post_message(self.Counted(self.kind, f"{number:,}…"))
-
         async def work(_job: Job) -> tuple[Offered, dict[str, tuple[Offer, Record]]]:
-            offered = await offers.listed(self.kind, told)
+            offered = await offers.listed(self.kind)
             return offered, await asyncio.to_thread(_rows, offered, offers)
 
         def done(found: tuple[Offered, dict[str, tuple[Offer, Record]]]) -> None:

@@ -171,7 +171,7 @@ class McpConnector:
 
         async def open_there() -> None:
             from inspector.mcp.client.link import open_link
-            from inspector.mcp.client.message import Recorder
+            from inspector.mcp.client.reader import Recorder
             from inspector.mcp.client.server_request import ServerRequests
 
             link = await open_link(

@@ -30,8 +30,7 @@ from mcp_types import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
-from inspector.mcp.client.message import RawMessage, stray_hint
-from inspector.mcp.client.reader import Reader, cause_text, is_closed, root_causes
+from inspector.mcp.client.reader import RawMessage, Reader, cause_text, is_closed, root_causes, stray_hint
 from inspector.mcp.client.server_request import ServerRequests
 from inspector.mcp.client.task import METHODS as TASK_METHODS
 from inspector.mcp.client.translate import LIST, MAX_DEFINITION, with_valid_tools

@@ -19,8 +19,7 @@ from inspector.core.number import duration
 from inspector.core.server import ServerSpec
 from inspector.core.text import one_line, shortened
 from inspector.mcp.client.host import Streams
-from inspector.mcp.client.message import TOO_LARGE, RawMessage
-from inspector.mcp.client.reader import BYTE_ORDER_MARK, Reader
+from inspector.mcp.client.reader import BYTE_ORDER_MARK, TOO_LARGE, RawMessage, Reader
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
 from inspector.mcp.sign_in.limit import LIMITS, unanswered

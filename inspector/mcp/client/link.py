@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from mcp import Client, MCPError, types
 from mcp_types import (
-    CONNECTION_CLOSED,
     INVALID_PARAMS,
     MISSING_REQUIRED_CLIENT_CAPABILITY,
     URL_ELICITATION_REQUIRED,
@@ -29,12 +28,11 @@ from inspector.core.tool import Tool
 from inspector.mcp.client.declared import read_pages, server_info, takes_tasks
 from inspector.mcp.client.host import CALL, RAW, Channel, Host
 from inspector.mcp.client.http import HttpChannel
-from inspector.mcp.client.message import ASK_FOR_LESS, TOO_LARGE, UNREADABLE, Recorder
 from inspector.mcp.client.process import StdioChannel
-from inspector.mcp.client.reader import Reader, cause_text, is_reply
+from inspector.mcp.client.reader import ASK_FOR_LESS, TOO_LARGE, Reader, Recorder, cause_text, is_closed
 from inspector.mcp.client.server_request import ProgressReport, ServerRequests
 from inspector.mcp.client.task import METHODS, TTL, TaskCall, task_in
-from inspector.mcp.client.translate import flaw_text, tool_result
+from inspector.mcp.client.translate import UNREADABLE, flaw_text, tool_result
 from inspector.mcp.frame import StderrLog
 from inspector.mcp.port import ignored
 from inspector.mcp.reaper import Reaper
@@ -44,13 +42,6 @@ from inspector.schema.json_value import JsonObject
 # What the SDK's errors of a request mean.
 
 SERVER_BUG = "This is a bug in the server."
-
-
-def is_gone(error: Exception) -> bool:
-    """Whether the SDK says that the connection has ended; a server may use the same code for anything."""
-    if not isinstance(error, MCPError) or is_reply(error):
-        return False
-    return error.code == CONNECTION_CLOSED
 
 
 def protocol_error(error: Exception, what: str) -> ProtocolError:
@@ -240,7 +231,7 @@ class McpLink:
             refusal = self._host.channel.refusal(error)
             if refusal is not None:
                 return refusal
-        if is_over or is_gone(error):
+        if is_over or is_closed(error):
             # A stream that stopped in the middle of an answer ends the connection, if nothing else has.
             self._host.channel.ended.set()
             return await self._host.wait_over()

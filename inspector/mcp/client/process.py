@@ -20,8 +20,7 @@ from inspector.config.program import child_environment, file_to_start
 from inspector.core.error import ConnectError, ServerExited
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.host import Stream, Streams
-from inspector.mcp.client.message import stray_hint
-from inspector.mcp.client.reader import Reader
+from inspector.mcp.client.reader import Reader, stray_hint
 from inspector.mcp.frame import LOG, StderrLog
 from inspector.mcp.pace import Lines
 from inspector.mcp.reaper import Reaper

@@ -7,17 +7,30 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, ListToolsResult, Tool, jsonrpc_message_adapter
+from mcp_types import (
+    INTERNAL_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    ListToolsResult,
+    Tool,
+    jsonrpc_message_adapter,
+)
 from mcp_types.methods import validate_server_result
 from pydantic import BaseModel, ValidationError
 
 from inspector.config.problem import EXPECTED
 from inspector.core.message import Attachment, ToolResult
-from inspector.mcp.client.message import UNREADABLE, Message
 from inspector.mcp.pace import size_text
 from inspector.schema.json_value import JsonObject, compact
 from inspector.schema.schema import checked
 
+Message = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
+
+UNREADABLE = "The server's answer is not a valid JSON-RPC response"
+"""The error that stands for an answer which is no frame."""
 LONE_SURROGATE, NOT_UTF8 = "lone surrogate", "invalid UTF-8"
 OTHER_TEXT = "other text on the line of a message"
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
