@@ -230,16 +230,3 @@ async def test_what_a_server_says_in_place_of_a_message_is_shown(
     assert len(error.message) < 250
     assert not [one for one in ("\x1b", "\n", "<", "alert") if one in error.message]
     assert "too old" not in error.hint
-
-
-async def test_a_redirect_that_is_not_followed_is_its_own_cure(tmp_path: Path) -> None:
-    async def away(scope: Any, _receive: Any, send: Any) -> None:
-        if scope["type"] == "http":
-            headers = [(b"location", b"http://127.0.0.1:9/mcp")]
-            await send({"type": "http.response.start", "status": 307, "headers": headers})
-            await send({"type": "http.response.body", "body": b""})
-
-    async with serving(away) as origin:
-        error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
-    assert error.message == f"{origin}/mcp: Redirect to http://127.0.0.1:9/mcp not followed"
-    assert error.hint == "Use that URL as the endpoint if it is the intended server."

@@ -17,7 +17,7 @@ from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client import task as task_module
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.server_request import Patience
-from inspector.mcp.client.task import MOST_ROUNDS, MOST_TOLD, RELATED, TaskCall, pause
+from inspector.mcp.client.task import MOST_ROUNDS, RELATED, TaskCall, pause
 from inspector.mcp.elicitation import Action, ElicitationAnswer
 from inspector.mcp.port import ServerLink, SessionClient
 from tests.support.fakes import FixedElicitor
@@ -154,14 +154,6 @@ async def test_a_task_that_gives_no_result_says_why(last: Any, result: Any, says
 async def test_a_task_without_an_id_is_the_servers_bug(id_: object) -> None:
     with pytest.raises(ProtocolError, match="without an id"):
         await Server(BEGUN).follow({"taskId": id_, "status": "working"})
-
-
-async def test_of_a_task_with_a_thousand_states_some_are_told_and_its_end() -> None:
-    many = [state("working", statusMessage=f"step {n}") for n in range(1_000)]
-    server = Server(*many, state("completed"))
-    await server.follow()
-    assert len(server.told) == MOST_TOLD + 1
-    assert server.told[-1] == TaskState("t1", "completed", polls=1_001)
 
 
 async def test_what_a_task_says_is_cut_and_its_id_is_sent_whole() -> None:

@@ -53,7 +53,7 @@ _UNAUTHORIZED = (401, _FORBIDDEN)
 _TOO_MANY, _UNAVAILABLE = 429, 503
 # The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
-_REDIRECT, _NO_MESSAGE = "Redirect to ", "Unexpected content type: "
+_NO_MESSAGE = "Unexpected content type: "
 _PAGE = "Is it an MCP server? Its page may say what to do; many servers use the path /mcp."
 # Seconds for what a server says in place of a message.
 _SAID_TIMEOUT = 2.0
@@ -148,9 +148,6 @@ class HttpChannel:
             return self._limited()
         if not isinstance(error, MCPError):
             return None
-        if error.message.startswith(_REDIRECT):
-            told, cure = re.split(r"; |: ", error.message, maxsplit=1)
-            return ConnectError(f"{self._where}: {told}", hint=f"{cure[:1].upper()}{one_line(cure[1:])}.")
         if error.message.startswith(_NO_MESSAGE):
             kind = error.message.removeprefix(_NO_MESSAGE)
             return ConnectError(f"{self._where} answered {kind}, not a message{self._said}", hint=_PAGE)
@@ -192,10 +189,8 @@ class HttpChannel:
         )
 
     def _transport_failure(self, error: Exception) -> ConnectError:
-        if isinstance(error, httpx2.ConnectTimeout):
-            return ConnectError(f"{self._where} does not answer", hint="Check the address and the network.")
-        if isinstance(error, httpx2.ConnectError):
-            reason = str(error) or "connection refused"
+        if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+            reason = str(error) or "it does not answer"
             return ConnectError(
                 f"Cannot connect to {self._where}: {reason}", hint="Is the server running on this port?"
             )

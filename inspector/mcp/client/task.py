@@ -24,8 +24,8 @@ TTL = 3_600_000
 """Milliseconds that a server is asked to keep a task."""
 COMPLETED, FAILED, CANCELLED, INPUT_REQUIRED = "completed", "failed", "cancelled", "input_required"
 ENDED = frozenset({COMPLETED, FAILED, CANCELLED})
-MOST_TOLD, MOST_ROUNDS = 100, 10
-"""How many states of one task are told, and how often one may ask for input (2026-07-28)."""
+MOST_ROUNDS = 10
+"""How often a task may ask for input (2026-07-28)."""
 # Milliseconds between polls, whatever a server wants; and what it gets if it does not say.
 _SHORTEST, _LONGEST, _USUAL = 200, 60_000, 1_000
 # Seconds in which a server may confirm that it cancels.
@@ -82,7 +82,6 @@ class TaskCall:
     changed: Callable[[TaskState], None]
     _id: str = ""
     _polls: int = 0
-    _tellings: int = 0
     _rounds: int = 0
     _last: TaskState | None = None
     _answered: set[str] = field(default_factory=set)
@@ -119,9 +118,8 @@ class TaskCall:
             raise ProtocolError(f"{self.tool}: the server does not say how its task goes", hint=_SERVER_BUG)
         state, last = task_state(task, self._polls), self._last
         if last is None or (state.status, state.message) != (last.status, last.message):
-            self._last, self._tellings = state, self._tellings + 1
-            if self._tellings <= MOST_TOLD or status in ENDED:
-                self.changed(state)
+            self._last = state
+            self.changed(state)
         return status in ENDED
 
     def _own(self, answer: Mapping[str, Any]) -> Mapping[str, Any]:
