@@ -24,6 +24,7 @@ from inspector.features.check.checking import (
 from inspector.features.check.expectation import Expectation, ExpectationResult, parse
 from inspector.features.check.finding import Effect, Finding, Severity
 from inspector.features.check.lock import Snapshot
+from inspector.features.check.trust_rule import HIDDEN
 from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import READS, configured, connected, shop_and_weather
@@ -181,6 +182,13 @@ def test_a_check_fails_for_what_is_felt_and_severe_enough_and_more_severity_fail
     assert report.passes(None)
     assert report.passes(Severity.ERROR) is (holds and Severity.ERROR not in felt)
     assert report.passes(Severity.WARNING) is (holds and felt <= {Severity.NOTE})
+
+
+@pytest.mark.parametrize(("rank", "passes"), [(1, True), (2, False)])
+def test_a_finding_that_changes_no_rank_fails_no_build(rank: int, passes: bool) -> None:
+    finding = Finding(HIDDEN, "shop", "a", "A fact.", effect=Effect("bm25", {"a": (rank, 1)}))
+    report = CheckReport((CheckedServer("shop"),), (), (finding,))
+    assert report.passes(HIDDEN.severity) is passes
 
 
 def test_every_rule_has_a_name_of_its_own_and_says_what_to_do() -> None:
