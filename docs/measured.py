@@ -92,6 +92,15 @@ def compare(_: Texts) -> Figures:
     return {"table": table(lines)}
 
 
+def list_changes(_: Texts) -> Figures:
+    """What a prompt cache saves over a catalog that changes twenty times, in percent of the input's price."""
+    from docs.benchmark.list_changes import saved
+
+    shares = {name: round(100 * share) for name, share in saved().items()}
+    others = sorted(share for name, share in shares.items() if name != "append")
+    return {"append": str(shares["append"]), "least": str(others[0]), "most": str(others[-1])}
+
+
 def ranking_sample(_: Texts) -> Figures:
     """nDCG@10 of some rankers on one of the project's own sets, by set and ranker: a sample of the page."""
     from docs.benchmark.bars import ndcg

@@ -16,9 +16,10 @@ from unittest.mock import patch
 
 from docs.benchmark import say
 from docs.benchmark.data import POOL, demo_tools, pool
+from docs.benchmark.list_changes import DELIVERIES
 from inspector.core.message import ModelReply
 from inspector.core.tool import Tool
-from inspector.schema.schema import Deferral, ModelFeatures
+from inspector.schema.schema import ModelFeatures
 from inspector.search.index.vocabulary import split_words
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.synthetic import has_proxy
@@ -28,14 +29,7 @@ from tests.support.workbench import READS, Rig, connected
 
 SIZES: Final = (10, 100, 500)
 CASES: Final = 40
-WAYS: dict[str, tuple[str, Deferral]] = {
-    "rewrite": ("rewrite", ""),
-    "append": ("append", ""),
-    "call_tool": ("call_tool", ""),
-    "text": ("text", ""),
-    "native (OpenAI)": ("native", "tool_search"),
-    "native (Anthropic)": ("native", "tool_reference"),
-}
+WAYS = {"rewrite": ("rewrite", ""), **DELIVERIES}
 _SEED: Final = 11
 _NEAR: Final = 3
 # The rig pins the tools of a server with this name.

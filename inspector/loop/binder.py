@@ -17,7 +17,7 @@ from inspector.core.session import Binding, SessionState, ToolState
 from inspector.core.settings import SentDelivery
 from inspector.core.stream import Session
 from inspector.core.tool import Catalog, Tool
-from inspector.loop.catalog import build_catalog
+from inspector.loop.catalog import CatalogNews, build_catalog
 from inspector.loop.gate import Gate, Preconditions
 from inspector.loop.tool_context import ToolContext
 from inspector.search.answer.retrieval import Live
@@ -152,6 +152,7 @@ class Binder:
         self._loader = DefinitionLoader(self.catalog)
         self._clock = clock
         self._sent = SentTools(lambda entry: accounting.meter.text(entry))
+        self.news = CatalogNews(session, live, lambda text: accounting.meter.text(text))
         self._said: tuple[Message, ...] = ()
         self._cache: PromptCache | None = None
         self._gate = Gate(clock)
@@ -191,7 +192,7 @@ class Binder:
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
         tags = {spec.name: spec.tags for spec in live.configuration.servers}
         live.retrieval.update(self.catalog.tools, summaries, instructions, tags=tags, gate_ranker=gate)
-        self._session.emit(built.event)
+        self._session.emit(self.news.rebuilt(built))
         self.context.trim()
 
     def require(self, name: str) -> Tool:
@@ -298,6 +299,7 @@ class Binder:
     def sent(self, request: ModelRequest) -> Difference:
         """Record a request as sent and return how its tools differ from the previous ones."""
         self._said = request.messages
+        self.news.sent()
         return self._sent.send(request.tools)
 
     def charge(self, request: ModelRequest, tools: Difference) -> tuple[Charge, CacheTerms]:

@@ -1,18 +1,23 @@
-"""The catalog of the connected tools, and the manifest that advertises it."""
+"""The catalog of the connected tools, the manifest that advertises it, and how a model hears of changes."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import matched, permitted
-from inspector.core.events import CatalogBuilt, CatalogEntry
+from inspector.core.events import CatalogBuilt, CatalogEntry, CatalogTold
+from inspector.core.message import Message, NoteMessage
 from inspector.core.number import count, percent
 from inspector.core.ranking import SearchOffer
 from inspector.core.settings import DiscoverySettings, Settings
+from inspector.core.stream import Session
+from inspector.core.text import without_breaks
 from inspector.core.tool import SUMMARY_TOKENS, Catalog, Tool, summary_pool
+from inspector.search.answer.retrieval import Live
 from inspector.search.index.vocabulary import Tags
 from inspector.search.ranker.ranker_list import matching
-from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
+from inspector.tokens.delivery import is_steady
+from inspector.tokens.manifest import ManifestEntry, entries, fitted_manifest, search_tools_definition
 from inspector.tokens.measure import BudgetMeter
 
 # Below some size discovery costs more than it saves: the `search_tools` definition, its manifest and every
@@ -57,10 +62,17 @@ def _decision(is_on: bool, inputs: str) -> Decision:
 
 @dataclass(frozen=True, slots=True)
 class BuiltCatalog:
-    """A catalog and the event that announces it."""
+    """A catalog and the event that announces it.
+
+    `servers` are those that the manifest is made of, `instructions` those that the model gets. With
+    `searches` discovery is on, also where no tool is left to search for.
+    """
 
     catalog: Catalog
     event: CatalogBuilt
+    servers: tuple[ManifestEntry, ...]
+    instructions: Mapping[str, str]
+    searches: bool
 
 
 def build_catalog(
@@ -114,7 +126,7 @@ def build_catalog(
         held=held,
         offer=offer,
     )
-    return BuiltCatalog(catalog, event)
+    return BuiltCatalog(catalog, event, servers, told, searches)
 
 
 def instructions_text(instructions: Mapping[str, str]) -> str:
@@ -164,3 +176,99 @@ def _partitioned(
     waiting = configuration.deferred_servers(discovery)
     waits = [tool.id for tool in tools if tool.server in waiting]
     return Catalog(tools, frozenset(waits).difference(matched(waits, pinned)))
+
+
+# Providers cache a request from its start, where `search_tools` stands with its manifest: if that is written
+# anew, the whole conversation is paid again. So what was sent stays as it was, byte for byte, and a note at
+# the end of the conversation says what changed since.
+
+_CHANGED = "[Tool servers changed. What search_tools said of these is no longer true; it finds:]"
+_GONE = "[Tool servers changed. search_tools finds no tools of these any more:]"
+_Servers = Mapping[str, tuple[ManifestEntry | None, str]]
+"""What the manifest says of each server, None without deferred tools, and its instructions."""
+_NOTHING = (None, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """What a request said of the servers, under which settings, toolset and model."""
+
+    event: CatalogBuilt
+    servers: _Servers
+    terms: tuple[object, ...]
+
+
+class CatalogNews:
+    """Holds what was sent of the catalog, and says at the end of the conversation what is different now."""
+
+    def __init__(self, session: Session, live: Live, count: Callable[[str], int]) -> None:
+        self._session = session
+        self._live = live
+        self._count = count
+        self._now: _Sent | None = None
+        self._sent: _Sent | None = None
+        self._told: list[tuple[NoteMessage, _Servers]] = []
+
+    def rebuilt(self, built: BuiltCatalog) -> CatalogBuilt:
+        """The catalog as it will be sent: what was said of it before stays, unless other terms hold now."""
+        live = self._live
+        listed = {entry.server: entry for entry in built.servers}
+        servers = {
+            name: (listed.get(name), built.instructions.get(name, ""))
+            for name in (*listed, *built.instructions)
+        }
+        self._now = _Sent(built.event, servers, (live.settings, live.toolset, live.model.name))
+        sent = self._sent
+        if sent is None or not built.searches or not self._stays(sent):
+            self._sent, self._told = None, []
+            return built.event
+        said = sent.event
+        return replace(
+            built.event,
+            manifest=said.manifest,
+            rules=said.rules,
+            offer=said.offer,
+            meta_tokens=said.meta_tokens,
+            instructions=said.instructions,
+        )
+
+    def _stays(self, sent: _Sent) -> bool:
+        binding = self._live.settings.binding
+        is_same = self._now is not None and self._now.terms == sent.terms
+        return is_same and is_steady(binding, self._live.features) and bool(sent.event.meta_tokens)
+
+    def sent(self) -> None:
+        """A request went out: what it said of the catalog stays from now on."""
+        self._sent = self._sent or self._now
+
+    def notes(self, messages: Sequence[Message]) -> tuple[NoteMessage, ...]:
+        """What the next request has to add to the conversation so far; () mostly.
+
+        A note that had to make room for others is told again, as far as it still holds.
+        """
+        if self._sent is None or self._now is None:
+            return ()
+        known = dict(self._sent.servers)
+        for note, servers in self._told:
+            known |= servers if note in messages else {}
+        now = self._now.servers
+        changed = {
+            name: now.get(name, _NOTHING)
+            for name in (*known, *now)
+            if known.get(name, _NOTHING) != now.get(name, _NOTHING)
+        }
+        if not changed:
+            return ()
+        note = NoteMessage(self._text(changed))
+        self._told.append((note, changed))
+        self._session.emit(CatalogTold(tuple(changed), note.text))
+        return (note,)
+
+    def _text(self, changed: _Servers) -> str:
+        here = [entry for entry, _ in changed.values() if entry is not None]
+        gone = [without_breaks(name) for name, (entry, _) in changed.items() if entry is None]
+        manifest = fitted_manifest(here, self._live.settings.manifest, self._count, header=_CHANGED)
+        instructions = instructions_text({name: text for name, (_, text) in changed.items()})
+        return "\n\n".join(
+            filter(None, (manifest.text, f"{_GONE} {', '.join(gone)}" if gone else "", instructions))
+        )

@@ -168,7 +168,7 @@ class DiscoveryLoop:
             # At each step: a server may have changed its tools, so that a restriction matches none any more.
             if refused := refusal(self._session.state.problems):
                 return TurnEnded("refused", refused)
-            self.messages = (*self.messages, *self._versions.notes())
+            self.messages = (*self.messages, *self._versions.notes(), *self._binder.news.notes(self.messages))
             if is_loop:
                 await self._think()
                 is_loop = False

@@ -91,6 +91,14 @@ def is_native(delivery: str) -> bool:
     return delivery in ("tool_reference", "tool_search")
 
 
+def is_steady(binding: BindingSettings, features: ModelFeatures = PLAIN) -> bool:
+    """Whether what is said of the catalog at the start of a request stays as it was sent.
+
+    `rewrite` promises nothing, and a gate chooses its tools anew for every request.
+    """
+    return binding.policy != "gate" and effective_delivery(binding, features) != "rewrite"
+
+
 def missing_definitions(
     catalog: Catalog, loaded: Sequence[str], messages: Sequence[Message], loader: DefinitionLoader
 ) -> tuple[str, ...]:
