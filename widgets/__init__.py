@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from widgets.guarded import Choice, Confirm, Guarded, GuardedConfirm
     from widgets.key_bar import FilterBar, FocusBorder, FocusFrame, KeyBar
     from widgets.meter import BigNumber, Meter, Segment, legend, short_number, stacked
-    from widgets.painting import Hanging
     from widgets.prompt import PlainInput, Prompt
     from widgets.record import Column, Record, Tone
     from widgets.record_list import RecordList
@@ -18,13 +17,12 @@ if TYPE_CHECKING:
     from widgets.schema_form import NOTHING, Field, SchemaForm
     from widgets.schema_tree import SchemaTree
     from widgets.terminal_text import cover_with, visible
-    from widgets.text import link, middle, plain, safe, shorten, shortened
+    from widgets.text import Hanging, link, middle, plain, safe, shorten, shortened
     from widgets.text_view import TextView
     from widgets.view_strip import StillText, ViewPanel, ViewStrip
 
 _MODULES = {
     "guarded": ("Choice", "Confirm", "Guarded", "GuardedConfirm"),
-    "painting": ("Hanging",),
     "key_bar": ("FilterBar", "FocusBorder", "FocusFrame", "KeyBar"),
     "meter": ("BigNumber", "Meter", "Segment", "legend", "short_number", "stacked"),
     "prompt": ("PlainInput", "Prompt"),
@@ -34,7 +32,7 @@ _MODULES = {
     "schema_form": ("NOTHING", "Field", "SchemaForm"),
     "schema_tree": ("SchemaTree",),
     "terminal_text": ("cover_with", "visible"),
-    "text": ("link", "middle", "plain", "safe", "shorten", "shortened"),
+    "text": ("Hanging", "link", "middle", "plain", "safe", "shorten", "shortened"),
     "text_view": ("TextView",),
     "view_strip": ("StillText", "ViewPanel", "ViewStrip"),
 }

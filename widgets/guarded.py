@@ -20,8 +20,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
 
-from widgets.painting import Hanging
-from widgets.text import plain, safe
+from widgets.text import Hanging, plain, safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +31,6 @@ class Choice:
     label: str
     value: str = ""
 
-    @property
-    def result(self) -> str:
-        """What the screen returns for this answer."""
-        return self.value or self.label
-
 
 class _ChoiceButton(Button):
     """A button that knows its answer."""
@@ -44,7 +38,7 @@ class _ChoiceButton(Button):
     def __init__(self, choice: Choice) -> None:
         key = Content.assemble(plain(choice.key).stylize("bold underline"), "  ") if choice.key else Content()
         super().__init__(key + plain(choice.label))
-        self.choice = choice
+        self.result = choice.value or choice.label
 
 
 class Confirm(ModalScreen[str | None]):
@@ -114,7 +108,7 @@ class Confirm(ModalScreen[str | None]):
         for choice in self._choices:
             if choice.key in {event.key, event.character}:
                 event.stop()
-                self.dismiss(choice.result)
+                self.dismiss(choice.value or choice.label)
                 return
 
     def action_scroll_body(self, where: str) -> None:
@@ -124,12 +118,12 @@ class Confirm(ModalScreen[str | None]):
 
     def action_refuse(self) -> None:
         """Give the last answer."""
-        self.dismiss(self._choices[-1].result if self._choices else None)
+        self.dismiss(self._choices[-1].value or self._choices[-1].label if self._choices else None)
 
     @on(Button.Pressed)
     def _pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        self.dismiss(event.button.choice.result if isinstance(event.button, _ChoiceButton) else None)
+        self.dismiss(event.button.result if isinstance(event.button, _ChoiceButton) else None)
 
 
 # Seconds until it takes an answer, and until a burst of keys is over: longer than between two letters.

@@ -11,7 +11,6 @@ from textual import events, on
 from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.message import Message
-from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widget import AwaitMount, Widget
 from textual.widgets import Input, Static
@@ -39,13 +38,13 @@ class FooterKey(NamedTuple):
     def cells(self) -> int:
         return cell_len(f"{self.display} {self.description}")
 
-    def label(self, *, is_hovered: bool) -> Content:
+    @property
+    def label(self) -> Content:
         label = Content.assemble(
             (self.display, "bold $footer-key-foreground"),
             (f" {self.description}", "$footer-description-foreground"),
         )
-        label = label if self.is_enabled else label.stylize("dim")
-        return label.stylize("on $block-hover-background") if is_hovered else label
+        return label if self.is_enabled else label.stylize("dim")
 
 
 class KeyBar(Widget):
@@ -59,9 +58,6 @@ class KeyBar(Widget):
     DEFAULT_CSS = """
     KeyBar { dock: bottom; height: 1; color: $footer-foreground; background: $footer-background; }
     """
-
-    hovered: reactive[str] = reactive("")
-    """The key under the mouse."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +102,7 @@ class KeyBar(Widget):
     def render(self) -> Content:
         line = Content("")
         for start, key in self.placed():
-            line = line.pad_right(start - line.cell_length) + key.label(is_hovered=key.key == self.hovered)
+            line = line.pad_right(start - line.cell_length) + key.label
         return line
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
@@ -116,15 +112,6 @@ class KeyBar(Widget):
             self.app.simulate_key(key.key)
         elif key is not None:
             self.app.bell()
-
-    def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Mark the key under the mouse."""
-        key = self._at(event.x)
-        self.hovered = key.key if key is not None else ""
-        self.styles.pointer = "pointer" if key is not None else "default"
-
-    def on_leave(self) -> None:
-        self.hovered = ""
 
     def _at(self, x: int) -> FooterKey | None:
         return next((key for start, key in self.placed() if start <= x < start + key.cells), None)

@@ -46,20 +46,9 @@ def _stack(parts: Sequence[tuple[str, float, str]], width: int, maximum: float) 
     return Content("").join([*pieces, Content(" " * (width - drawn))])
 
 
-# Three by five dots for each character; of letters, those of NOT COMPARABLE.
+# Three by five dots for each character.
 _FONT = {
     " ": ("   ", "   ", "   ", "   ", "   "),
-    "A": ("###", "# #", "###", "# #", "# #"),
-    "B": ("## ", "# #", "## ", "# #", "## "),
-    "C": ("###", "#  ", "#  ", "#  ", "###"),
-    "E": ("###", "#  ", "## ", "#  ", "###"),
-    "L": ("#  ", "#  ", "#  ", "#  ", "###"),
-    "M": ("# #", "###", "###", "# #", "# #"),
-    "N": ("###", "# #", "# #", "# #", "# #"),
-    "O": ("###", "# #", "# #", "# #", "###"),
-    "P": ("###", "# #", "###", "#  ", "#  "),
-    "R": ("## ", "# #", "## ", "# #", "# #"),
-    "T": ("###", " # ", " # ", " # ", " # "),
     "0": ("###", "# #", "# #", "# #", "###"),
     "1": (" # ", "## ", " # ", " # ", "###"),
     "2": ("###", "  #", "###", "#  ", "###"),
@@ -86,7 +75,7 @@ def size_for(text: str, width: int, height: int) -> int:
 
 
 def big(text: str, size: int) -> list[str]:
-    """Draw digits, `%`, `×`, `.` and those letters, a line a row.
+    """Draw digits, `%`, `×` and `.`, a line a row.
 
     A dot is `size` cells across and half of that down. Any other character is left out.
     """

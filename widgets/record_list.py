@@ -150,10 +150,6 @@ class RecordList(Vertical):
             self._rows.center(found[0])
         return bool(found)
 
-    def flash(self, key: str) -> None:
-        """Highlight a changed row briefly; does nothing when animations are off."""
-        self._rows.flash(key)
-
     def watch_records(self) -> None:
         self._show(measure=True)
 

@@ -15,9 +15,8 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.painting import Painter, component
 from widgets.record import GAP, Column, Record, cell, cell_text, layout, natural_widths, silent_columns
-from widgets.text import middle, plain, restyled, shorten, shortened
+from widgets.text import Painter, component, middle, plain, restyled, shorten, shortened
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,6 @@ class RecordCanvas(ScrollView):
         & > .record-list--warning { color: $text-warning; }
         & > .record-list--error { color: $text-error; }
         & > .record-list--accent { color: $text-accent; }
-        & > .record-list--flash { background: $accent 50%; text-style: bold; }
     }
     """
 
@@ -60,7 +58,6 @@ class RecordCanvas(ScrollView):
         "record-list--warning",
         "record-list--error",
         "record-list--accent",
-        "record-list--flash",
     }
 
     def __init__(self, columns: Sequence[Column], *, header: bool, lines: int) -> None:
@@ -76,7 +73,6 @@ class RecordCanvas(ScrollView):
         self._widths: dict[int, int] = {}
         self._measured: Sequence[Record] = ()
         self._names: dict[tuple[int, int], _Names] = {}
-        self._flashing: str | None = None
         self._painter = Painter(self)
 
     @property
@@ -97,18 +93,6 @@ class RecordCanvas(ScrollView):
         widths = layout(self.columns, self._naturals, self._text_width, self._silent)
         if widths != self._widths:
             self._widths, self._names = widths, {}
-
-    def flash(self, key: str, seconds: float = 0.8) -> None:
-        """Highlight a row briefly; does nothing when animations are off."""
-        if self.app.animation_level == "none":
-            return
-        self._flashing = key
-        self.refresh()
-        self.set_timer(seconds, self._end_flash)
-
-    def _end_flash(self) -> None:
-        self._flashing = None
-        self.refresh()
 
     @property
     def _text_width(self) -> int:
@@ -134,9 +118,7 @@ class RecordCanvas(ScrollView):
 
     def _record_line(self, record: Record, part: int, under_cursor: bool) -> Strip:
         names = [f"record-list--{record.tone}"] if record.tone else []
-        if record.key == self._flashing:
-            names.append("record-list--flash")
-        elif under_cursor:
+        if under_cursor:
             names.append("record-list--cursor")
         style = self.get_visual_style(*names)
         mark = Content(" ")

@@ -20,10 +20,9 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Button, Input, Select, SelectionList, Static, TextArea
 
-from widgets.prompt import PlainInput, typeable
+from widgets.prompt import InvalidValue, Kind, PlainInput, parse, typeable, written_lines
 from widgets.terminal_text import visible
 from widgets.text import plain
-from widgets.typed_value import InvalidValue, Kind, parse, written_lines
 
 NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
 """Stands for "no default", because `None` is a value."""

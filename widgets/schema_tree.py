@@ -11,7 +11,6 @@ from urllib.parse import unquote
 
 from rich.style import Style
 from rich.text import Text
-from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.reactive import reactive
@@ -26,8 +25,8 @@ Sort = Literal["json", "schema", "schemas"]
 _ONE = ("items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames")
 _MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = ("patternProperties", "dependentSchemas", "$defs", "definitions")
-# Deeper levels cannot be expanded; so many children are shown at once, and as many again on "… N more".
-_DEEPEST, _MOST = 24, 200
+# So many children of a line are shown.
+_MOST = 200
 _IN_LABEL = frozenset({"type", "properties", "required", "$ref", "description"})
 
 
@@ -231,8 +230,6 @@ class SchemaTree(Tree[Entry]):
     }
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("right", "open", "open", show=False),
-        Binding("left", "close", "close", show=False),
         Binding("y", "copy", "copy", id="tree.copy"),
     ]
 
@@ -262,7 +259,7 @@ class SchemaTree(Tree[Entry]):
         self.clear()
         self.root.data = top(self.value, schema=self._schema)
         self.root.expand()
-        if not self._fill(self.root, 0):
+        if not self._fill(self.root):
             label = (
                 self.empty
                 if isinstance(self.value, dict | list | None)
@@ -271,29 +268,22 @@ class SchemaTree(Tree[Entry]):
             self._add(self.root, Entry(((visible(label, newlines=False), "note"),), self.value, loops=True))
         self.cursor_line = 0
 
-    def _fill(self, node: TreeNode[Entry], start: int) -> int:
-        """Add the children of a node from the `start`-th on; return how many."""
+    def _fill(self, node: TreeNode[Entry]) -> int:
+        """Add the first children of a node; return how many."""
         if node.data is None:
             return 0
         entries = children(node.data, self.value)
-        chosen = list(islice(entries, start, start + _MOST))
+        chosen = list(islice(entries, _MOST))
         for entry in chosen:
             self._add(node, entry)
         if left := sum(1 for _ in entries):
-            self._add(node, Entry(((f"… {left:,} more", "note"),), None))
+            self._add(node, Entry(((f"… {left:,} more; y copies all", "note"),), node.data.value, loops=True))
         return len(chosen)
 
     def _add(self, node: TreeNode[Entry], entry: Entry) -> None:
         text = Text("".join(piece for piece, _ in entry.label) or " ")
         opens = entry.expandable and next(children(entry, self.value), None) is not None
-        node.add(text, entry, allow_expand=opens and self._depth(node) < _DEEPEST)
-
-    @staticmethod
-    def _depth(node: TreeNode[Entry]) -> int:
-        depth, parent = 1, node.parent
-        while parent is not None:
-            depth, parent = depth + 1, parent.parent
-        return depth
+        node.add(text, entry, allow_expand=opens)
 
     def render_label(self, node: TreeNode[Entry], base_style: Style, style: Style) -> Text:
         """Draw a line, each piece in the style of its role."""
@@ -303,8 +293,6 @@ class SchemaTree(Tree[Entry]):
             text.append("▾ " if node.is_expanded else "▸ ", base_style + style)
         for piece, role in entry.label if entry else ():
             text.append(piece, style + self._role_style(role))
-        if entry and entry.expandable and self._depth(node) > _DEEPEST:
-            text.append("  … too deep to show", style)
         return text
 
     def _role_style(self, role: str) -> Style:
@@ -315,37 +303,7 @@ class SchemaTree(Tree[Entry]):
         """Create a node's children when it is first expanded."""
         node = event.node
         if not node.children:
-            self._fill(node, 0)
-
-    def on_tree_node_selected(self, event: Tree.NodeSelected[Entry]) -> None:
-        """Replace "… N more" with more lines."""
-        node, parent = event.node, event.node.parent
-        if parent is None or node.data is None or not node.data.label[0][0].startswith("… "):
-            return
-        if node is parent.children[-1] and node.data.value is None and len(node.data.label) == 1:
-            start = len(parent.children) - 1
-            node.remove()
-            self._fill(parent, start)
-
-    def action_open(self) -> None:
-        """Expand the line under the cursor, or go to its first child; leave the key to others otherwise."""
-        node = self.cursor_node
-        if node is not None and node.allow_expand and not node.is_expanded:
-            node.expand()
-        elif node is not None and node.children:
-            self.move_cursor(node.children[0])
-        else:
-            raise SkipAction
-
-    def action_close(self) -> None:
-        """Collapse the line under the cursor, or go to its parent; leave the key to others otherwise."""
-        node = self.cursor_node
-        if node is not None and node.is_expanded:
-            node.collapse()
-        elif node is not None and node.parent is not None and node.parent is not self.root:
-            self.move_cursor(node.parent)
-        else:
-            raise SkipAction
+            self._fill(node)
 
     def action_copy(self) -> None:
         """Copy the JSON of the line under the cursor."""

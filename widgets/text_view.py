@@ -21,9 +21,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from widgets.key_bar import FilterBar
-from widgets.painting import Painter
 from widgets.terminal_text import visible
-from widgets.text import plain
+from widgets.text import Painter, plain
 
 TAB = 4
 

@@ -136,7 +136,7 @@ async def test_tab_and_the_arrows_lead_from_no_to_the_narrowest_yes_never_the_wi
         labels = []
         for key in ("tab", "tab", "tab", "right", "right", "left", "left", "left", "shift+tab"):
             await pilot.press(key)
-            labels.append(getattr(app.screen.focused, "choice").label)  # noqa: B009
+            labels.append(getattr(app.screen.focused, "result"))  # noqa: B009
         once, widest = "once", "this session"
         assert labels == [once, "no", once, "no", "no", once, widest, "no", once]
 

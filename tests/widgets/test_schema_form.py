@@ -7,7 +7,7 @@ from textual.widgets import Input, Select, TextArea
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
 from widgets import Field, SchemaForm
-from widgets.typed_value import InvalidValue, parse
+from widgets.prompt import InvalidValue, parse
 
 FIELDS = (
     Field("query", required=True, description="What to [find]"),

@@ -42,7 +42,7 @@ from widgets import (
     middle,
     plain,
 )
-from widgets.typed_value import Kind
+from widgets.prompt import Kind
 
 if TYPE_CHECKING:
     from textual.app import App

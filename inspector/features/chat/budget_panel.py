@@ -13,7 +13,7 @@ from inspector.app.base_screen import VerdictLine
 from inspector.app.draw.budget import few_segments, no_budget, two_bars, window_label
 from inspector.app.draw.table import COLUMNS, deferred_rows, evicted_rows, loaded_rows, usage
 from inspector.core.number import count, large_saving, tokens
-from inspector.core.session import Binding, SessionState
+from inspector.core.session import SessionState
 from widgets import BigNumber, Meter, Record, RecordList, Segment, StillText, legend
 
 _FIRST_LINE = 3
@@ -129,20 +129,9 @@ class ToolsPanel(Vertical):
             pane.border_subtitle = f"{tokens(sum(tool.tokens for tool in here))} tokens"
         self.border_title = "   ".join(counts)
         self.border_subtitle = usage(session)
-        self._flash_moved(old, session)
 
     @on(Tabs.TabActivated)
     def _show_pane(self, event: Tabs.TabActivated) -> None:
         event.stop()
         for name, _, _ in PANES:
             self.set_class(event.tab.id == f"pane-{name}", f"-{name}")
-
-    def _flash_moved(self, old: SessionState, session: SessionState) -> None:
-        """Highlight each tool that moved, once."""
-        for tool_id in session.load_order:
-            if tool_id not in old.load_order and old.tools:
-                self.query_one("#tools-loaded", RecordList).flash(tool_id)
-        for tool in session.with_binding(Binding.EVICTED):
-            before = old.tools.get(tool.id)
-            if before is not None and before.binding is not Binding.EVICTED:
-                self.query_one("#tools-evicted", RecordList).flash(tool.id)

@@ -9,7 +9,7 @@ from inspector.schema.json_value import JsonObject
 from inspector.schema.reading import type_text, types_of
 from inspector.schema.schema import FORMATS, SchemaField, checked, fields, resolve
 from widgets import NOTHING, Field
-from widgets.typed_value import Kind
+from widgets.prompt import Kind
 
 _KINDS: Mapping[str, Kind] = {
     "string": "string",
