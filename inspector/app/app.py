@@ -5,7 +5,6 @@ the frame is already on screen.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
@@ -35,11 +34,9 @@ if TYPE_CHECKING:
     from inspector.session.view import SessionView
     from inspector.session.workbench import Workbench
 
-# Records are gathered this long before the page is drawn again, and so many times as long as drawing takes:
-# while a hundred servers connect, most of the time is left for keys.
-_GATHERING_SECONDS = 0.03
-_GATHERING_FACTOR = 3
-_LONGEST_GATHERING = 0.5
+# Records are gathered this long before the page is drawn again: while a hundred servers connect, time is left
+# for keys.
+_GATHERING_SECONDS = 0.06
 # Seconds between two looks at a session that another program records.
 _FOLLOWED_EVERY = 2.0
 HOME = "session"
@@ -69,7 +66,6 @@ class ToolsightApp(PlaceApp):
         self._own_keys = own_keys
         self.failure: ToolsightError | None = None
         self.copied_to = ""
-        self._drawing = 0.0
         self._start = start
         self._opened: Opened | None = None
         self._bridge: Bridge | None = None
@@ -205,20 +201,11 @@ class ToolsightApp(PlaceApp):
             )
 
     def soon(self, callback: Callable[[], None]) -> None:
-        """Call a function that draws the page, some milliseconds later; later if drawing takes long.
+        """Call a function that draws the page, some milliseconds later.
 
         A Textual timer would skip its only turn where the process is held up as it starts.
         """
-        pause = min(max(_GATHERING_SECONDS, self._drawing * _GATHERING_FACTOR), _LONGEST_GATHERING)
-        asyncio.get_running_loop().call_later(pause, self.call_later, self._draw, callback)
-
-    def _draw(self, callback: Callable[[], None]) -> None:
-        began = time.perf_counter()
-        callback()
-        self.call_after_refresh(self._note_drawn, began)
-
-    def _note_drawn(self, began: float) -> None:
-        self._drawing = time.perf_counter() - began
+        asyncio.get_running_loop().call_later(_GATHERING_SECONDS, self.call_later, callback)
 
     def _show(self, view: "View") -> None:
         self.view = view

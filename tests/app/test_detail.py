@@ -5,9 +5,7 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import DetailScreen
 from tests.support.app import seen
-from tests.support.hostile import LONG_KINDS
-from tests.widgets.hostile import dangerous
-from widgets import SchemaTree, TextView
+from widgets import SchemaTree
 
 
 async def _shown(pilot: Pilot[None], screen: DetailScreen) -> str:
@@ -37,13 +35,3 @@ async def test_y_copies_the_text_and_esc_leaves_a_search_first() -> None:
         assert isinstance(app.screen, DetailScreen)
         await pilot.press("escape")
         assert not isinstance(app.screen, DetailScreen)
-
-
-async def test_hostile_text_does_no_harm() -> None:
-    app: App[None] = App()
-    async with app.run_test(size=(80, 24)) as pilot:
-        for name, text in LONG_KINDS.items():
-            shown = await _shown(pilot, DetailScreen(text, text, {text: [text]}))
-            assert not dangerous(shown.replace("\n", "")), name
-            assert app.screen.query_one(TextView).text == text, name
-            app.pop_screen()

@@ -33,7 +33,7 @@ from inspector.mcp.question import sampling_request, server_question
 from inspector.mcp.sign_in.kept import SignIns
 from inspector.mcp.sign_in.person import SignInWay
 from tests.support.app import app_rig, is_up_to_date, seen, toasts, until
-from tests.support.fakes import Step, says
+from tests.support.fakes import Step
 from tests.support.hostile import with_hostile_text
 from tests.support.mcp_case import serving
 from tests.support.oauth_server import OAuthServer
@@ -151,15 +151,6 @@ async def test_a_person_answers_in_place_of_a_model_in_as_many_lines_as_it_takes
         assert (content["text"], content["by"]) == ("In red.\nIn blue.", "a person")
 
 
-async def test_a_button_lets_the_named_model_answer() -> None:
-    async with asking(PROMPT, says("We have it."), size=(80, 24)) as (pilot, task):
-        assert "let told (a test) answer" in seen(pilot)
-        await pilot.press("shift+tab", "enter")
-        content = (await task).content
-        assert content is not None
-        assert content["text"] == "We have it."
-
-
 @pytest.mark.parametrize(("lefts", "way"), [(3, "open_url"), (2, "copy_to_clipboard")])
 async def test_an_address_is_shown_whole_and_a_yes_does_with_it_what_it_says(
     monkeypatch: pytest.MonkeyPatch, lefts: int, way: str
@@ -173,12 +164,6 @@ async def test_an_address_is_shown_whole_and_a_yes_does_with_it_what_it_says(
         await pilot.press(*["left"] * lefts, "enter")
         assert (await task).action is Action.ACCEPT
         assert done == [(way, LINK.url)]
-
-
-async def test_a_question_that_is_taken_back_goes_away() -> None:
-    async with asking(FORM) as (pilot, task):
-        task.cancel()
-        await until(pilot, lambda: not isinstance(pilot.app.screen, FormDialog))
 
 
 async def test_one_question_is_asked_after_the_other() -> None:
@@ -305,9 +290,3 @@ async def test_escape_cancels_a_sign_in_whatever_it_waits_for(
         await until(pilot, lambda: "cancelled" in toasts(pilot))
         assert "⚠ sign in" in seen(pilot)
         assert not (tmp_path / "sign-ins.json").exists()
-
-
-async def test_a_refused_sign_in_says_why(tmp_path: Path) -> None:
-    async with signing_in(tmp_path, "i", fault="javascript") as (pilot, _server):
-        await until(pilot, lambda: "cannot sign in to 127.0.0.1" in toasts(pilot))
-        assert "⚠ sign in" in seen(pilot)

@@ -7,12 +7,10 @@ from typing import Any
 import pytest
 
 from inspector.core.tool import Tool
-from inspector.features.marketplace.marketplace import Marketplace
 from inspector.features.tools import catalog_rows, panel
 from inspector.loop import settings_check
 from inspector.loop.unmatched_pattern import Checked
 from tests.support.app import until
-from tests.support.marketplace import market
 from tests.support.memory_servers import MemoryServer
 from tests.support.tools_page import names, rows, says, tools_page
 from tests.support.workbench import connected, happens, shop_and_weather
@@ -86,14 +84,3 @@ async def test_settings_are_checked_again_only_for_other_settings_or_names(
         assert checks.total() == before + 1
         rig.bench.change_setting("binding.capacity", 7)
         assert checks.total() == before + 2
-
-
-async def test_a_listing_asks_the_marketplace_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    servers = shop_and_weather()
-    async with tools_page("shop", servers=servers, marketplace=market()) as (pilot, _):
-        await says(pilot, "marketplace")
-        asked: list[Marketplace] = []
-        monkeypatch.setattr(Marketplace, "plugins", property(asked.append))
-        adds(servers["weather"], ALERTS)
-        await until(pilot, lambda: ALERTS.id in names(pilot))
-        assert not asked

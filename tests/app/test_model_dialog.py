@@ -90,18 +90,6 @@ async def test_a_search_for_servers_that_breaks_is_told_and_names_still_work() -
         await until(pilot, lambda: len(rig.events("model")) == 1)
 
 
-async def test_the_row_under_the_cursor_stays_when_others_appear() -> None:
-    async with dialog((QWEN,), answering=False) as (pilot, _, local):
-        await pilot.press("down", "down")
-        chosen = pilot.app.screen.query_one(RecordList).current
-        local.answering.set()
-        await until(pilot, lambda: QWEN.name in names(pilot))
-        now = pilot.app.screen.query_one(RecordList).current
-        assert chosen is not None
-        assert now is not None
-        assert now.key == chosen.key
-
-
 async def test_what_a_server_says_of_itself_cannot_control_the_terminal() -> None:
     hostile = "[/]x\x1b[2J\u202e"
     one = LocalModel(f"ollama/{hostile}", "http://x", hostile)
@@ -111,28 +99,3 @@ async def test_what_a_server_says_of_itself_cannot_control_the_terminal() -> Non
         assert "[/]x" in shown
         assert "\x1b" not in shown
         assert "\u202e" not in shown
-
-
-OWN = LocalModel("hosted_vllm/big-model", "http://models.example/v1", "models.example", window=32_768)
-
-
-async def test_an_address_lists_its_models_which_need_no_key() -> None:
-    async with dialog((QWEN,)) as (pilot, _, local):
-        await until(pilot, lambda: local.left == 1)
-        local.own = (OWN,)
-        await pilot.press(*OWN.api_base, "enter")
-        await until(pilot, lambda: OWN.name in names(pilot))
-        assert "local, no key: models.example, window 32,768 tokens" in seen(pilot)
-        await pilot.press("enter")
-        await until(pilot, lambda: local.opened == [OWN])
-
-
-async def test_an_address_without_models_says_so_and_with_a_name_it_is_used_unasked() -> None:
-    async with dialog() as (pilot, _, local):
-        await until(pilot, lambda: local.left == 1)
-        await pilot.press(*OWN.api_base, "enter")
-        await until(pilot, lambda: "lists no models" in seen(pilot))
-        await pilot.press(*" big-model", "enter")
-        await until(pilot, lambda: len(local.opened) == 1)
-        (opened,) = local.opened
-        assert (opened.name, opened.api_base) == (OWN.name, OWN.api_base)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
-from textual.command import DiscoveryHit, Hit
+from textual.command import Hit
 from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import Static
@@ -18,7 +18,6 @@ from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.dialogs.detail import HelpScreen, help_text
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.opening import Opened
-from inspector.app.place import PLACES
 from inspector.config.consent import check_consent
 from inspector.core.tool import Tool
 from inspector.features.tools.page import ToolsScreen
@@ -55,13 +54,6 @@ async def test_nothing_starts_before_consent_and_a_yes_is_remembered() -> None:
         assert rig.store.sessions() == []
         await pilot.press("left", "enter")
         await until(pilot, lambda: rig.bench.state.ready_servers == 3)
-        assert check_consent(rig.bench.configuration, rig.memory).is_approved
-
-
-async def test_with_consent_given_on_the_command_line_the_app_starts_without_the_question() -> None:
-    async with app_rig(approved=False, approves=True) as (pilot, rig):
-        assert not isinstance(pilot.app.screen, ConsentDialog)
-        assert rig.bench.state.ready_servers == 3
         assert check_consent(rig.bench.configuration, rig.memory).is_approved
 
 
@@ -165,18 +157,6 @@ async def test_names_of_servers_and_tools_are_never_markup() -> None:
         hits = await _found(pilot, "tool")
         assert not dangerous("".join(str(hit.prompt) for hit in hits))
         assert all(Content.from_markup(hit.prompt) is hit.prompt for hit in hits)  # type: ignore[arg-type]
-
-
-async def test_every_command_stands_there_before_anything_is_typed() -> None:
-    async with app_rig() as (pilot, _):
-        hits = [hit async for hit in CommandSource(pilot.app.screen).discover()]
-        assert all(isinstance(hit, DiscoveryHit) for hit in hits)
-        assert [hit.help for hit in hits][: len(COMMANDS)] == [command.help for command in COMMANDS]
-        for hit, command in zip(hits, COMMANDS, strict=False):
-            assert shown_keys(command) in str(hit.prompt)
-        titles = [str(hit.prompt) for hit in hits]
-        several = [place for place in PLACES if len(place.pages) > 1]
-        assert all(f"{place.title}: {page.title}" in titles for place in several for page in place.pages)
 
 
 async def test_a_key_that_does_nothing_now_says_why() -> None:

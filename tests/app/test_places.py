@@ -1,23 +1,19 @@
 """The six places: where one is, how one goes elsewhere, and that pages stay as they were left."""
 
 import asyncio
-import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, strategies as st
 from textual.pilot import Pilot
 
 from inspector.app.app import ToolsightApp
-from inspector.app.base_screen import HeaderLine
 from inspector.app.command import COMMANDS
 from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
 from inspector.app.draw.header import header
 from inspector.app.opening import Opened
-from inspector.app.place import PLACES, SCREENS, Activity, Where, listed, page_after, page_info, place_of
+from inspector.app.place import PLACES, SCREENS, Activity, Where, listed, page_info, place_of
 from inspector.core.feature import Parts
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
@@ -30,7 +26,6 @@ from tests.support.office import office
 from tests.support.workbench import Rig, opened
 from widgets import Prompt, RecordList
 
-OPTIONAL = frozenset(page.name for place in PLACES for page in place.pages if page.has_content)
 NAMES = [page.name for place in PLACES for page in place.pages]
 
 
@@ -46,16 +41,6 @@ def is_at(pilot: Pilot[None], page: str) -> bool:
 
 def test_every_page_has_a_screen_and_every_screen_a_page() -> None:
     assert {page_info(name).screen for name in NAMES} == set(SCREENS)
-
-
-@given(st.sampled_from(NAMES))
-def test_the_pages_of_a_place_form_a_ring(name: str) -> None:
-    pages = [page.name for page in listed(place_of(name), OPTIONAL)]
-    seen_pages, page = [], page_after(name, OPTIONAL)
-    for _ in pages:
-        page = page_after(page, OPTIONAL)
-        seen_pages.append(page)
-    assert sorted(seen_pages) == sorted(pages)
 
 
 async def test_the_registry_is_listed_once_something_is_in_it() -> None:
@@ -76,32 +61,6 @@ async def test_the_registry_is_listed_once_something_is_in_it() -> None:
             library.opened().sync("shop", (Tool("shop", "list", "Lists."),), at=1.0)
             await goes(pilot, "servers")
             await until(pilot, lambda: "registry" in app.filled)
-
-
-async def test_an_earlier_look_for_optional_pages_that_ends_later_changes_nothing() -> None:
-    approver, held, waits = ModalApprover(), threading.Event(), list[bool]()
-
-    def has_tools() -> bool:
-        return held.wait(10) if waits and waits.pop() else False
-
-    async with opened(approver=approver) as rig:
-        parts = Parts({REGISTRY: SimpleNamespace(has_tools=has_tools)})
-
-        async def start() -> Opened:
-            return Opened(rig.bench, rig.memory, approver, parts, home="servers")
-
-        app: ToolsightApp = RigApp(start)
-        async with app.run_test() as pilot:
-            await ready(pilot, rig)
-            await app.workers.wait_for_complete()
-            waits.append(True)
-            app._look_for_content()
-            await until(pilot, lambda: not waits)
-            app._look_for_content()
-            await pilot.pause(0.3)
-            held.set()
-            await pilot.pause(0.3)
-            assert "registry" not in app.filled
 
 
 async def test_v_shows_the_other_view_of_a_page_and_again_the_first() -> None:
@@ -131,20 +90,6 @@ async def test_the_digit_of_the_place_where_one_is_goes_to_its_next_page() -> No
             await pilot.press("6")
             assert page_of(pilot) == page.name
             assert f"[{page.title}]" in seen(pilot).splitlines()[1]
-
-
-async def test_esc_leaves_the_prompt_and_then_a_digit_is_a_place() -> None:
-    async with app_rig(at_home=True) as (pilot, _):
-        await pilot.press("6")
-        prompt = pilot.app.screen.query_one(Prompt)
-        assert prompt.value == "6"
-        await pilot.press("escape", "5")
-        await until(pilot, lambda: page_of(pilot) == "timeline")
-        await pilot.press("1")
-        await until(pilot, lambda: page_of(pilot) == "session")
-        assert prompt.value == "6"
-        await pilot.press("i")
-        assert pilot.app.focused is prompt
 
 
 async def test_a_page_is_found_again_as_it_was_left() -> None:
@@ -260,17 +205,3 @@ async def test_what_is_typed_early_answers_no_question() -> None:
         await until(pilot, lambda: isinstance(app.screen, ConsentDialog))
         assert rig.store.sessions() == []
         assert app.screen_stack[0].query_one(Prompt).value == "yes start"
-
-
-async def test_a_page_that_was_hidden_while_the_theme_changed_has_the_new_one() -> None:
-    async with app_rig() as (pilot, _):
-        app = pilot.app
-        await goes(pilot, "events")
-        line = app.screen.query_one(HeaderLine)
-        before = line.styles.background
-        await goes(pilot, "session")
-        app.theme = "toolsight-light"
-        here = app.screen.query_one(HeaderLine)
-        await until(pilot, lambda: here.styles.background != before)
-        await goes(pilot, "events")
-        await until(pilot, lambda: line.styles.background != before)

@@ -1,22 +1,19 @@
 """Problems of the settings are seen where a person looks: header, session, servers and profile page."""
 
 import pytest
-from textual.widgets import Static
 
 from inspector.app.dialogs.settings import knob_detail, setting_rows
 from inspector.app.draw.header import header
 from inspector.app.draw.line import problem_line
 from inspector.app.place import Where
-from inspector.config.configuration import Configuration
 from inspector.config.setting import find_knob, with_values
 from inspector.core.error import SettingProblem, Severity
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.core.settings import Settings
 from inspector.features.chat.page import welcome
-from tests.support.app import app_rig, session_of
+from tests.support.app import session_of
 from tests.support.hostile import with_hostile_text
-from tests.support.workbench import configured, shop_and_weather
 from tests.widgets.hostile import dangerous
 
 TYPO = SettingProblem(
@@ -52,13 +49,6 @@ def test_an_empty_conversation_says_that_no_message_will_be_answered_and_why() -
     assert TYPO.hint in text
 
 
-def test_where_no_server_will_be_started_nothing_is_waited_for() -> None:
-    text = welcome(SessionState(problems=(TYPO,)), ()).plain
-    assert text.startswith("Messages get no answer")
-    assert "Connecting" not in text
-    assert "Connecting" in welcome(SessionState(problems=(AWAY,)), ()).plain
-
-
 def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
     settings = with_values(Settings(), {"access.preconditions": {"shop:refnd": ("x()",)}})
     session = session_of(settings, problems=(TYPO,))
@@ -72,16 +62,3 @@ def test_a_setting_with_a_problem_is_marked_and_says_what_is_wrong() -> None:
 def test_hostile_text_in_a_problem_is_shown_and_not_obeyed(text: str) -> None:
     evil = text[:2000]
     assert not dangerous(problem_line(SettingProblem("guard.exempt", evil, "matches no tool", evil)).plain)
-
-
-async def test_a_typo_in_the_file_is_seen_before_the_first_message() -> None:
-    configuration = configured(shop_and_weather())
-    configuration = Configuration(
-        configuration.source,
-        configuration.servers,
-        values={"access.preconditions": {"shop:refnd": ("milestone_reached('x')",)}},
-    )
-    async with app_rig(at_home=True, configuration=configuration) as (pilot, _):
-        text = str(pilot.app.screen.query_one("#conversation-empty", Static).render())
-        assert "Messages get no answer" in text
-        assert "shop:refund_order" in text

@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import TextArea
 
 from inspector.app.terminal import TerminalApp
-from tests.support.app import app_rig, goes, seen, until
+from tests.support.app import app_rig, goes, until
 from tests.support.office import office
 from tests.support.tools_page import shown, tools_page
 from widgets import Column, PlainInput, Record, RecordList, TextView
@@ -61,17 +61,6 @@ async def test_what_is_typed_right_behind_the_key_of_a_filter_is_in_the_filter(
         assert app.stopped == 0
 
 
-async def test_letters_that_overtake_the_filter_stay_in_the_order_they_were_typed() -> None:
-    app = Burst(rows)
-    async with app.run_test() as pilot:
-        await pilot.press("tab", "slash")
-        typed = app.query_one(PlainInput)
-        for letter in "orde":
-            typed.insert_text_at_cursor(letter)
-        await pilot.press("r", "s")
-        assert typed.value == app.query_one(RecordList).filter_text == "orders"
-
-
 def _typed_at_once(app: App[None], keys: str) -> None:
     for key in keys.split():
         app.post_message(events.Key(key, {"slash": "/"}.get(key, key if len(key) == 1 else None)))
@@ -89,21 +78,6 @@ async def test_what_is_typed_right_behind_the_key_of_an_editor_is_in_it_and_load
         assert rig.bench.state.tools == before
 
 
-async def test_what_is_typed_right_behind_the_key_of_a_dialog_is_in_the_dialog() -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await goes(pilot, "events")
-        _typed_at_once(pilot.app, "x f 2")
-        await until(pilot, lambda: [one.value for one in pilot.app.screen.query(PlainInput)] == ["f2"])
-        _typed_at_once(pilot.app, "escape ctrl+o slash c a p")
-        await until(pilot, lambda: [one.value for one in pilot.app.screen.query(PlainInput)] == ["cap"])
-
-
-async def test_a_key_behind_that_of_a_place_is_the_place_s() -> None:
-    async with app_rig(servers=office(), at_home=True) as (pilot, _):
-        _typed_at_once(pilot.app, "escape 2 slash m a 5 2")
-        await until(pilot, lambda: [one.value for one in pilot.app.screen.query(PlainInput)][-1:] == ["ma52"])
-
-
 async def test_keys_behind_a_search_are_for_its_results() -> None:
     async with app_rig(servers=office()) as (pilot, _):
         await goes(pilot, "search")
@@ -113,13 +87,3 @@ async def test_keys_behind_a_search_are_for_its_results() -> None:
             pilot, lambda: any(area.text.startswith("new") for area in pilot.app.screen.query(TextArea))
         )
         assert pilot.app.screen.query_one("#query", PlainInput).value == "mail"
-
-
-async def test_the_call_that_opens_is_that_of_the_row_which_the_arrows_reached() -> None:
-    async with app_rig(servers=office()) as (pilot, _):
-        await goes(pilot, "servers")
-        shown = pilot.app.screen.query_one("#catalog", RecordList)
-        _typed_at_once(pilot.app, "down down up c x S")
-        await until(pilot, lambda: "xS" in [one.value for one in pilot.app.screen.query(PlainInput)])
-        assert shown.current is shown.shown[1]
-        assert shown.current.copy in seen(pilot)

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from inspector.cli.client_option import options_as
 from inspector.cli.configuration import read_configuration
+from inspector.cli.launch import options_as
 from inspector.cli.location import shipped_scenarios
 from inspector.cli.options import Options
 from inspector.clients.client import find_client

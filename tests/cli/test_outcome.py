@@ -1,6 +1,5 @@
 """How commands end: exit codes, lost output, no terminal."""
 
-import json
 import os
 import subprocess
 import sys
@@ -13,27 +12,6 @@ from inspector.cli.options import Options
 from inspector.cli.run import Exit
 from inspector.core.error import ConfigError
 from tests.support.commands import Toolsight
-from tests.support.weather_configuration import write_weather_configuration
-
-
-@pytest.fixture
-def half_up(tmp_path: Path) -> tuple[str, ...]:
-    """A configuration of a server that works and one that cannot be started."""
-    path = write_weather_configuration(tmp_path)
-    data = json.loads(path.read_text())
-    data["mcpServers"]["gone"] = {"command": "no-such-command-anywhere"}
-    path.write_text(json.dumps(data))
-    return ("--config", str(path), "--approve")
-
-
-@pytest.mark.parametrize("words", [("servers", "--wire"), ("tools", "--json")])
-def test_a_server_that_failed_is_exit_code_1_and_the_others_are_listed(
-    toolsight: Toolsight, half_up: tuple[str, ...], words: tuple[str, ...]
-) -> None:
-    done = toolsight(*words, *half_up)
-    assert done.exit_code == Exit.FAILED
-    assert "weather" in done.stdout
-    assert "gone" in done.stdout + done.stderr
 
 
 def test_what_is_wrong_on_the_command_line_is_exit_code_2(toolsight: Toolsight, tmp_path: Path) -> None:
@@ -73,20 +51,6 @@ def test_lost_output_is_told_once_whatever_is_still_printed_as_the_command_ends(
         command = [sys.executable, "-c", script]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr.count("error: ")) == (Exit.FAILED, 1)
-
-
-@pytest.mark.slow
-def test_a_reader_that_has_read_enough_ends_a_command_while_its_servers_run(tmp_path: Path) -> None:
-    config = write_weather_configuration(tmp_path)
-    command = [sys.executable, "-m", "inspector", "tools", "--json", "--config", str(config), "--approve"]
-    variables = {**os.environ, "TOOLSIGHT_DB": str(tmp_path / "t.db")}
-    reading, writing = os.pipe()
-    os.close(reading)
-    done = subprocess.run(
-        command, stdout=writing, stderr=subprocess.PIPE, text=True, env=variables, check=False
-    )
-    os.close(writing)
-    assert (done.returncode, done.stderr) == (Exit.FAILED, "")
 
 
 def test_without_a_terminal_the_app_names_commands_and_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,12 +11,9 @@ import pytest
 from docs.papers.__main__ import main
 from docs.papers.report import Section, Table
 from docs.papers.run import CHAPTERS, Chapter
-from docs.papers.shipped_source import REQUESTS, ShippedSource, read_poisons
 from docs.papers.source import Source, Steps
-from inspector.cli.location import fixtures_path
 from inspector.cli.run import Exit
-from inspector.core.error import ConfigError
-from inspector.search.answer.evalset import QUERIES, TOOLS
+from inspector.search.answer.evalset import TOOLS
 from tests.support.commands import Done
 
 Run = Callable[..., Done]
@@ -72,19 +69,6 @@ def test_a_section_is_measured_on_the_demo_and_on_the_named_folders(run: Run, tm
     assert str(tmp_path) not in result.stdout
 
 
-@pytest.mark.usefixtures("quick")
-def test_the_whole_report_goes_into_a_file(run: Run, tmp_path: Path) -> None:
-    path = tmp_path / "report.md"
-    path.write_text("what was there before")
-    result = run("--all", "--output", str(path))
-    assert result.exit_code == 0
-    assert result.stdout == ""
-    text = path.read_text()
-    assert text.count("## Tokens by catalog size\n") == len(CHAPTERS)
-    assert "`python -m docs.papers --all`" in text
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["report.md"]
-
-
 def test_a_stopped_run_leaves_the_file_unchanged(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,61 +100,3 @@ def test_an_unwritable_file_is_reported_before_anything_is_measured(run: Run, tm
     assert refused.exit_code == 2
     assert "cannot be written" in refused.stderr
     assert [entry.name for entry in tmp_path.iterdir()] == ["folder"]
-
-
-def test_a_folder_of_catalogs_means_all_of_them_and_an_empty_one_is_an_error(tmp_path: Path) -> None:
-    folder = tmp_path / "many"
-    folder.mkdir()
-    for name in ("b", "a"):
-        catalog(folder / name, ["one", "two"])
-    with ShippedSource([folder], model="none", database=tmp_path / "x.db") as source:
-        assert [(one.name, len(one.tools)) for one in source.others()] == [("a", 2), ("b", 2)]
-    with (
-        ShippedSource([tmp_path], model="none", database=tmp_path / "x.db") as source,
-        pytest.raises(ConfigError, match="no catalog"),
-    ):
-        source.others()
-
-
-def test_a_catalog_brings_its_requests_and_a_sample_of_many(tmp_path: Path) -> None:
-    folder = catalog(tmp_path / "asked", ["one", "two"])
-    rows = [{"id": f"{n}", "query": f"query {n}", "relevant": ["one"]} for n in range(REQUESTS + 50)]
-    (folder / QUERIES).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
-    with ShippedSource([folder], model="none", database=tmp_path / "x.db") as source:
-        (found,) = source.others()
-    assert len(found.cases) == REQUESTS
-    assert {*found.cases[0].relevant} == {frozenset({"s:one"})}
-
-
-def test_our_requests_for_a_catalog_are_not_asked_of_another_one_of_its_name(tmp_path: Path) -> None:
-    folder = catalog(tmp_path / "pool_docker", ["one", "two"])
-    with ShippedSource([folder], model="none", database=tmp_path / "x.db") as source:
-        (found,) = source.others()
-    assert (len(found.tools), found.cases) == (2, ())
-
-
-def test_poisons_lead_nowhere() -> None:
-    for one in read_poisons(fixtures_path() / "poison" / "demo.jsonl"):
-        for word in one.text.replace(":", " ").split():
-            host = word.partition("@")[2] or (word.partition("//")[2] if "//" in word else "")
-            assert not host or host.rstrip(",.").split("/")[0].endswith(".invalid"), one
-
-
-def test_a_damaged_file_of_poisons_is_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "poison.jsonl"
-    path.write_text('{"id": 1}\n')
-    with pytest.raises(ConfigError, match="cannot be read"):
-        read_poisons(path)
-
-
-def test_scenarios_are_played_once_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from inspector.cli import location
-
-    paths = location.shipped_scenarios()[:1]
-    monkeypatch.setattr(location, "shipped_scenarios", lambda: paths)
-    with ShippedSource(model="none", database=tmp_path / "x.db") as source:
-        (one,) = source.played(Steps())
-        assert one.name == paths[0].stem
-        assert one.state.discovered
-        assert source.played(Steps(stopped=lambda: True)) == (one,)
-    assert not (tmp_path / "x.db").exists()

@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from docs.papers.report import Origin, Report, Section, Table, markdown, real_first
+from docs.papers.report import Origin, Section, Table, real_first
 
 ROW = (("a", "1"),)
 
@@ -27,14 +27,3 @@ def test_tables_of_real_data_stand_before_generated_ones_and_these_before_calibr
         alike = [int(one.title) for one in ordered if one.origin is origin]
         assert alike == sorted(alike)
     assert len(ordered) == len(origins)
-
-
-def test_a_table_whose_numbers_were_built_in_says_so_and_why() -> None:
-    text = markdown(Report("R", (), (section(table("sizes", Origin.CALIBRATION, "They were fitted.")),)))
-    assert "### Calibration: sizes\n" in text
-    assert "\n- They were fitted.\n" in text
-
-
-def test_a_section_points_to_what_recorded_runs_show() -> None:
-    text = markdown(Report("R", (), (section(table("a"), recorded="tokens: `toolsight bench runs`"),)))
-    assert "Recorded runs of real agents: tokens: `toolsight bench runs`.\n" in text

@@ -66,21 +66,6 @@ async def test_progress_only_ever_rises_and_is_not_reported_for_every_batch_of_a
     assert len(states) < 30
 
 
-async def test_a_changed_tool_alone_is_embedded_again() -> None:
-    embedder = CountingEmbedder()
-    retrieval, _ = made(embedder)
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    embedder.texts.clear()
-    retrieval.update([*CATALOG[:-1], Tool("shop", "tool_39", "A new description.")], {})
-    await retrieval.settled()
-    assert set(embedder.texts) == {
-        "shop tool 39: A new description.",
-        "tool 39: A new description.",
-        "A new description.",
-    }
-
-
 async def test_a_catalog_that_changes_at_any_moment_is_embedded_whole_in_the_end() -> None:
     for turns in range(25):
         retrieval, _ = made(MemoryEmbedder())
@@ -90,16 +75,6 @@ async def test_a_catalog_that_changes_at_any_moment_is_embedded_whole_in_the_end
         retrieval.update(CATALOG, {})
         await retrieval.settled()
         assert retrieval.index.coverage == 1.0, turns
-
-
-async def test_a_tool_that_just_came_is_found_before_it_is_embedded() -> None:
-    retrieval, _ = made(MemoryEmbedder())
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    retrieval.update([*CATALOG, Tool("music", "tune_xylophone", "Tunes a xylophone.")], {})
-    report = retrieval.search(SearchRequest("tune the xylophone please"), bound=()).report
-    assert report.results[0].tool_id == "music:tune_xylophone"
-    await retrieval.settled()
 
 
 async def test_a_model_that_fails_is_told_and_searches_go_on_by_words() -> None:
@@ -206,26 +181,3 @@ async def test_a_catalog_that_changes_while_vectors_are_taken_up_is_searched(
     await retrieval.settled()
     assert len(retrieval.index.tools) == len(CATALOG)
     assert retrieval.index.coverage == 1.0
-
-
-async def test_after_its_end_nothing_is_embedded() -> None:
-    retrieval, states = made(MemoryEmbedder())
-    retrieval.update(CATALOG[:2], {})
-    retrieval.close()
-    await retrieval.settled()
-    told = len(states)
-    retrieval.update(CATALOG, {})
-    await retrieval.settled()
-    assert len(states) == told
-
-
-class Waiting(MemoryEmbedder):
-    """Begins to embed, and goes on when it may."""
-
-    def __init__(self) -> None:
-        self.began, self.go_on = threading.Event(), threading.Event()
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        self.began.set()
-        self.go_on.wait(10)
-        return super().embed(texts)

@@ -7,9 +7,7 @@ from hypothesis import given, strategies as st
 from inspector.access.reach import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalCase, EvalSet
 from inspector.core.events import Actor, CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.features.bench.ranker_bench import DataSet, RankerBench
 from inspector.features.bench.run import Prepared, prepare
 from inspector.search.answer.evalset import logged_cases
 from inspector.search.answer.generate import MAX_QUERY, REQUESTS, generate
@@ -105,15 +103,6 @@ def test_a_search_is_labelled_with_the_tools_that_the_model_then_called() -> Non
     assert found == {"late orders": groups("a:list", "a:b")}
 
 
-def test_a_call_of_a_tool_that_the_search_did_not_return_labels_nothing() -> None:
-    assert logged(search("late orders", "a:list"), call("a:missed"), call("a:other")) == {}
-
-
-def test_what_is_called_in_a_later_turn_belongs_to_no_earlier_search() -> None:
-    assert logged(search("orders", "a:list"), TurnEnded("answered"), call("a:list")) == {}
-    assert logged(search("orders", "a:list"), UserSaid("and now?"), call("a:list")) == {}
-
-
 def test_a_call_belongs_to_the_latest_search_that_found_the_tool() -> None:
     found = logged(
         search("first", "a:list"), search("second", "a:list"), search("third", "b:x"), call("a:list")
@@ -165,34 +154,3 @@ def test_a_prepared_index_has_every_vector_and_counts_what_it_took() -> None:
     assert made.is_complete
     assert told[-1] == (made.embedded, made.embedded)
     assert max(map(len, embedder.batches)) == BATCH
-
-
-def test_a_cancelled_preparation_keeps_what_is_embedded_and_says_that_it_is_incomplete() -> None:
-    store = MemoryVectors()
-    made, _, told = prepared(store, batches=1)
-    assert not made.is_complete
-    assert made.embedded == BATCH
-    resumed, _, _ = prepared(store)
-    assert resumed.embedded == len(set(resumed.index.keys())) - BATCH
-    assert len(told) == 1
-
-
-def compared(rankers: Sequence[str], steps: int) -> list[tuple[str, int]]:
-    """Rankers and how many requests each got through in so many steps."""
-    told: list[tuple[str, int, int]] = []
-    bench = RankerBench(
-        rankers,
-        lambda: None,
-        ManualClock(),
-        lambda what, done, total: told.append((what, done, total)),
-        lambda: sum(done > 0 for _, done, _ in told) >= steps,
-    )
-    measured = bench.measure([DataSet(EVALSET, DiscoverySettings())])
-    return [(one.run.ranker, len(one.run.cases)) for one in measured]
-
-
-def test_a_comparison_ends_where_it_is_cancelled_with_what_it_has() -> None:
-    assert compared(("bm25", "fuzzy"), 99) == [("bm25", 2), ("fuzzy", 2)]
-    assert compared(("bm25", "fuzzy"), 3) == [("bm25", 2), ("fuzzy", 1)]
-    assert compared(("bm25", "fuzzy"), 2) == [("bm25", 2)]
-    assert compared(("bm25", "fuzzy"), 0) == []

@@ -1,6 +1,5 @@
 """The models of vectors: the packaged ones, and any that fastembed names."""
 
-import logging
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
-from threadpoolctl import threadpool_info
 
 from inspector.core.error import ModelError
 from inspector.search.index import packaged_model as fastembed_embedder
@@ -30,16 +28,6 @@ def test_the_packaged_model_gives_unit_vectors(embedder: FastembedEmbedder) -> N
     vectors = embedder.embed(["send an e-mail", "", "\ud800 lone", "x " * 5000])
     assert [len(vector) for vector in vectors] == [384] * 4
     assert all(cosine(vector, vector) == pytest.approx(1.0, abs=1e-4) for vector in vectors)
-
-
-def test_the_model_and_the_products_of_numpy_leave_a_processor_to_each_other(
-    embedder: FastembedEmbedder,
-) -> None:
-    embedder.embed(["ready"])
-    model = embedder._model
-    assert model is not None
-    assert model.model.model.get_session_options().intra_op_num_threads == 1
-    assert {each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"} == {1}
 
 
 def test_a_text_has_the_same_vector_whatever_is_embedded_with_it(embedder: FastembedEmbedder) -> None:
@@ -72,11 +60,6 @@ def test_the_models_words_are_whole_and_the_commonest_come_first(embedder: Faste
     assert words.index("the") < words.index("weather") < words.index("umbrella")
 
 
-def test_no_texts_need_no_model(tmp_path: Path) -> None:
-    assert FastembedEmbedder(tmp_path).embed([]) == []
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_damaged_copy_is_made_again(tmp_path: Path) -> None:
     FastembedEmbedder(tmp_path).embed(["x"])
     model = next(tmp_path.rglob("tokenizer.json"))
@@ -99,16 +82,6 @@ def test_a_model_folder_that_cannot_be_written_is_the_reason_and_not_the_package
     with pytest.raises(ModelError) as caught:
         FastembedEmbedder(tmp_path / "file").embed(["x"])
     assert "cannot be copied" in caught.value.message
-    assert "pip install" not in caught.value.hint
-
-
-def test_a_model_that_cannot_be_loaded_names_the_folder_to_delete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(fastembed_embedder, "_lay_out", lambda _folder: None)
-    with pytest.raises(ModelError) as caught:
-        FastembedEmbedder(tmp_path).embed(["x"])
-    assert str(tmp_path / "all-MiniLM-L6-v2-int8") in caught.value.hint
     assert "pip install" not in caught.value.hint
 
 
@@ -139,19 +112,6 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(make: Callable[[], Stat
     together = embedder.embed(TEXTS)
     for row, text in zip(together, TEXTS, strict=True):
         assert embedder.embed([text])[0].tobytes() == row.tobytes()
-
-
-@every_embedder
-def test_no_text_has_no_rows_and_an_empty_one_the_zero_vector(make: Callable[[], StaticEmbedder]) -> None:
-    embedder = make()
-    assert embedder.embed([]).shape == (0, embedder.dimensions)
-    assert not embedder.embed([""]).any()
-
-
-def test_the_table_is_read_without_touching_the_root_logger() -> None:
-    before = list(logging.getLogger().handlers)
-    packaged().embed(["x"])
-    assert logging.getLogger().handlers == before
 
 
 def test_a_broken_table_is_told_with_what_to_do(tmp_path: Path) -> None:

@@ -10,10 +10,8 @@ from hypothesis import given, strategies as st
 from inspector.core.message import UserMessage
 from inspector.core.ranking import Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings, GateSettings
-from inspector.core.tool import Tool
 from inspector.loop.gate import Gate
 from inspector.search.answer.search import SearchRules
-from inspector.search.answer.tool_edit import edited_rankers
 from inspector.search.index.past_use import PastUse, Use
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
@@ -114,11 +112,6 @@ def test_a_habit_never_turns_no_tool_fits_into_a_yes(ranker: str, uses: dict[str
     assert rules.likely(after, request).tolist() == rules.likely(before, request).tolist()
 
 
-def test_only_the_configured_ranker_counts_what_was_used() -> None:
-    found = rankers({tool.id: 9 for tool in TOOLS})
-    assert same(found.get("bm25").rank(QUERY), found.plain("bm25").rank(QUERY))
-
-
 def test_the_gate_lets_no_tool_through_because_it_was_used() -> None:
     settings = GateSettings(ranker="dense", threshold=0.3)
     applied = [
@@ -159,10 +152,3 @@ def test_the_part_tells_how_often_the_tool_was_used_and_by_whom() -> None:
     assert (part.inputs["uses"], part.inputs["by age"], part.inputs["weight"]) == (12, 8.3, 0.3)
     product = math.prod(part.inputs[name] for name in ("prior", "weight", "spread"))
     assert part.value == pytest.approx(product)
-
-
-def test_an_edited_tool_keeps_its_uses() -> None:
-    at = plain().order(1)[0]
-    edited = Tool(TOOLS[at].server, TOOLS[at].name, "Where a late parcel order is.")
-    changed = edited_rankers(rankers({TOOLS[at].id: 5}), edited, TOOLS[at].id)
-    assert past_use(changed.get("hybrid").rank(QUERY).explain(at))

@@ -17,7 +17,7 @@ from inspector.search.answer.retrieval import Retrieval
 from inspector.search.index.past_use import PastUse, Use, Whose, used
 from inspector.store.call_history import RecordedCalls
 from inspector.store.memory import MemoryStore
-from tests.support.fakes import ManualClock, Recorded, calls, says, searches
+from tests.support.fakes import ManualClock, Recorded, says, searches
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import connected
 
@@ -168,15 +168,6 @@ async def test_a_session_follows_the_persona_of_its_settings() -> None:
         rig.bench.change_setting("inertia.persona", "ada")
         await rig.bench.retrieval.settled()
         assert terms(rig.bench.retrieval, "orders") == [("shop:list_orders", "used 1 time by ada")]
-
-
-async def test_a_session_does_not_count_its_own_calls() -> None:
-    steps = (searches(query="list orders by status"), calls(("shop__list_orders", {})), says("Two."))
-    async with connected(*steps) as rig:
-        await rig.bench.chat("Is anything held up?")
-        rig.bench.change_setting("discovery.affinity", 0.5)
-        await rig.bench.retrieval.settled()
-        assert terms(rig.bench.retrieval, "orders") == []
 
 
 async def test_a_model_is_never_sent_who_used_a_tool() -> None:

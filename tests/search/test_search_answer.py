@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.ranking import Answer, Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
-from inspector.core.tool import Annotations, Tool, why_destroys
+from inspector.core.ranking import Answer, Outcome, Part, Score, SearchRequest, Signal
+from inspector.core.tool import Tool, why_destroys
 from inspector.search.answer.answer_text import CLOSEST_ONLY, SearchAnswer
 from inspector.search.answer.search import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules, ToolSearch
 from inspector.search.index.tool_index import NameIndex, ToolIndex
@@ -108,7 +108,6 @@ CANCEL = Tool("shop", "cancel_order", "Cancel an order.")
 REFUND = Tool("shop", "refund_order", "Refund an order.")
 DELETE = Tool("wiki", "delete_page", "Delete a page.")
 CLEANUP = Tool("db", "cleanup", "This tool permanently deletes all rows. Drops nothing else.")
-RESIZE = Tool("web", "resize", "Resize the window.", annotations=Annotations(destructive=True))
 
 
 @pytest.mark.parametrize("fit", [UNSURE, SURE])
@@ -129,11 +128,6 @@ def test_what_destroys_is_withheld_from_every_answer_unless_asked_for(
     assert loaded(answer) == [READING[0].name]
     assert answer.report.hits[0].outcome is Outcome.WITHHELD
     assert f"does not clearly ask for it: {tool.id} ({why_destroys(tool)})" in answer.text
-
-
-@pytest.mark.parametrize("fits", [[SURE, SURE], [UNSURE, UNSURE]])
-def test_what_a_server_marks_as_destructive_is_not_withheld_for_that(fits: list[float]) -> None:
-    assert loaded(ask("make it as small as a phone", RESIZE, READING[0], fit=fits))[0] == RESIZE.name
 
 
 @given(st.floats(0, 1), st.floats(0, 1))
@@ -160,12 +154,6 @@ def test_a_destructive_tool_that_was_asked_for_is_among_the_closest(query: str, 
     assert tool.name in loaded(ask(query, tool, READING[0]))
 
 
-def test_a_misspelt_request_to_destroy_is_judged_as_it_was_meant() -> None:
-    assert loaded(ask("cancle order 1042", CANCEL, READING[0])) == [READING[0].name]
-    meant = ask("cancle order 1042", CANCEL, READING[0], read="cancel order 1042")
-    assert loaded(meant) == [CANCEL.name, READING[0].name]
-
-
 @pytest.mark.parametrize(
     ("query", "tool"),
     [
@@ -181,18 +169,6 @@ def test_what_is_merely_told_loads_nothing_that_destroys_however_well_it_fits(qu
     alone = ask(query, tool, fit=SURE)
     assert (alone.report.answer, loaded(alone)) == (Answer.NOTHING, [])
     assert tool.id in alone.text
-
-
-@pytest.mark.parametrize(
-    ("query", "tool"),
-    [
-        ("order 1042 is a duplicate, cancel it", CANCEL),
-        ("The customer is unhappy. Give her her money back.", REFUND),
-        ("order 1042 should not go out", CANCEL),
-    ],
-)
-def test_a_destructive_tool_that_clearly_fits_what_is_asked_is_found(query: str, tool: Tool) -> None:
-    assert loaded(ask(query, tool, fit=SURE)) == [tool.name]
 
 
 def test_the_model_reads_one_sentence_of_caution_where_the_search_is_unsure() -> None:
@@ -222,9 +198,3 @@ def test_a_search_is_sure_from_its_threshold_on_whatever_closest_needs(
     rules = SearchRules(5, threshold, closest)
     report = ask("orders", READING[0], fit=confidence, rules=rules).report
     assert (report.answer is Answer.FOUND) == (confidence >= threshold)
-
-
-def test_a_search_recorded_before_there_was_closest_replays_as_nothing() -> None:
-    hits = (Hit(1, Score("shop:list_orders", 1.0), Outcome.NOTHING_FITS),)
-    old = SearchReport(SearchRequest("zebra"), "hybrid", hits, probability=0.12, threshold=0.35)
-    assert old.answer is Answer.NOTHING

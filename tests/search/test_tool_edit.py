@@ -58,14 +58,6 @@ def test_labelled_requests_are_measured_before_and_after() -> None:
     assert cases.worse == ()
 
 
-def test_an_edit_that_takes_another_tools_words_makes_its_requests_worse() -> None:
-    thief = replace(PAY, name="list_orders_list_orders", description="List orders. List orders. List orders.")
-    cases = edit_effect(
-        rankers_of(TOOLS), thief, PAY.id, query="", evalset_cases=CASES, ranker_name="bm25"
-    ).cases
-    assert [(change.id, change.before, change.after) for change in cases.worse] == [("list", 1, 2)]
-
-
 @pytest.mark.parametrize("ranker", RANKERS)
 def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
     renamed = replace(PAY, name="refund_order")
@@ -76,14 +68,6 @@ def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
     assert (effect.original_id, effect.edited_id) == ("shop:pay_back", "shop:refund_order")
     assert effect.cases.measured == 3
     assert {change.id for change in effect.cases.worse} & {"refund", "new"} == set()
-
-
-@given(texts, st.data())
-def test_an_unchanged_tool_changes_nothing_for_any_query(query: str, data: st.DataObject) -> None:
-    tool = data.draw(st.sampled_from(TOOLS))
-    effect = edit_effect(rankers_of(TOOLS), replace(tool), tool.id, query=query)
-    assert effect.before == effect.after
-    assert effect.gain == 0.0
 
 
 @given(edits, texts)

@@ -1,17 +1,14 @@
 """Vectors: kept, made once, compared side by side; and the index that holds them."""
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 from inspector.core.error import StoreError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.index.packaged_model import side_by_side
 from inspector.search.index.ports import VectorStore
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
@@ -43,26 +40,11 @@ def test_only_what_was_kept_is_found(store: VectorStore) -> None:
     assert store.vectors("m", []) == {}
 
 
-def test_nothing_to_keep_changes_nothing(store: VectorStore) -> None:
-    store.keep_vectors("m", {b"a": b"1"})
-    store.keep_vectors("m", {})
-    assert store.vectors("m", [b"a"]) == {b"a": b"1"}
-
-
 @pytest.mark.parametrize("count", [500, 501, 2000])
 def test_any_number_of_keys_is_asked_for_at_once(store: VectorStore, count: int) -> None:
     kept = {number.to_bytes(32, "big"): bytes([number % 256]) * 1536 for number in range(count)}
     store.keep_vectors("m", kept)
     assert store.vectors("m", [*kept, *kept]) == kept
-
-
-def test_vectors_outlive_the_program(path: Path) -> None:
-    first = SqliteVectors(path)
-    first.keep_vectors("m", {b"a": b"1"})
-    first.close()
-    second = SqliteVectors(path)
-    assert second.vectors("m", [b"a"]) == {b"a": b"1"}
-    second.close()
 
 
 def test_a_database_that_cannot_be_used_is_told(path: Path) -> None:
@@ -73,23 +55,6 @@ def test_a_database_that_cannot_be_used_is_told(path: Path) -> None:
     with pytest.raises(StoreError):
         store.keep_vectors("m", {b"a": b"1"})
     store.close()
-
-
-def cosine(a: list[float], b: list[float]) -> float:
-    return math.fsum(x * y for x, y in zip(a, b, strict=True))
-
-
-TEXTS = ["list the orders", "refund the last order of a customer", "", "list the orders", "send a message"]
-
-
-@given(st.lists(st.integers()))
-def test_results_come_in_the_order_of_the_items(items: list[int]) -> None:
-    assert side_by_side(str, items) == [str(item) for item in items]
-
-
-def test_an_error_is_raised_where_the_work_was_asked_for() -> None:
-    with pytest.raises(ZeroDivisionError):
-        side_by_side(lambda item: 1 // item, [1, 0, 1])
 
 
 def semantics() -> Semantics:

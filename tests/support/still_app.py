@@ -27,6 +27,7 @@ def lean() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app_module, "_GATHERING_SECONDS", 0.03)
     monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
     for field in (PlainInput, DescriptionArea, Prompt):
@@ -34,7 +35,6 @@ def still(monkeypatch: pytest.MonkeyPatch) -> None:
     # Every look at the clock is ten seconds later: a question takes its answer at once.
     monkeypatch.setattr(Guarded, "clock", count(0, 10).__next__)
     # What is drawn is drawn soon, however long it takes on a busy machine.
-    monkeypatch.setattr(app_module, "_GATHERING_FACTOR", 0)
     # Every change of a server is an event of the catalog, however fast servers follow each other.
     monkeypatch.setattr(Coalesced, "soon", lambda changes: changes.act())
     quicken(monkeypatch)

@@ -1,10 +1,7 @@
 """A border that shows where the focus is, without styling what is inside it again."""
 
-import pytest
 from textual.app import App, ComposeResult
 from textual.color import Color
-from textual.css.stylesheet import Stylesheet
-from textual.dom import DOMNode
 from textual.widgets import Button, Static
 
 from widgets import FocusFrame
@@ -35,31 +32,3 @@ async def test_the_border_is_lit_while_the_focus_is_within() -> None:
             app.query_one(inside).focus()
             await pilot.pause()
             assert app.border == color
-
-
-async def test_a_lit_border_follows_another_theme() -> None:
-    app = Framed()
-    async with app.run_test() as pilot:
-        app.query_one("#inside").focus()
-        await pilot.pause()
-        before = app.lit
-        app.theme = "textual-light"
-        await pilot.pause()
-        assert app.border == app.lit != before
-
-
-async def test_a_moved_focus_styles_nothing_else_inside_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    app, styled = Framed(), list[DOMNode]()
-    apply = Stylesheet.apply
-
-    def counting(self: Stylesheet, node: DOMNode, **more: object) -> None:
-        styled.append(node)
-        apply(self, node, **more)  # type: ignore[arg-type]
-
-    async with app.run_test() as pilot:
-        await pilot.pause()
-        monkeypatch.setattr(Stylesheet, "apply", counting)
-        app.query_one("#inside").focus()
-        await pilot.pause()
-        assert app.query_one("#inside") in styled
-        assert app.query_one("#quiet") not in styled

@@ -8,7 +8,6 @@ import pytest
 from textual import events
 from textual._xterm_parser import XTermParser
 from textual.app import App, ComposeResult
-from textual.containers import Vertical
 from textual.pilot import Pilot
 
 from tests.widgets.screen import lines
@@ -186,16 +185,6 @@ async def test_a_terminal_too_small_for_the_question_says_so_and_takes_no_only(
             assert app.answers == ["no"], keys
 
 
-async def test_it_says_when_it_takes_an_answer(clock: Clock) -> None:
-    app = Asking()
-    async with app.run_test() as pilot:
-        await app.ask(pilot)
-        assert "keys go to the input below" in str(app.screen.query_one(Vertical).border_subtitle)
-        clock.now = 1.1
-        app.screen._show_state()  # type: ignore[attr-defined]
-        assert "enter answers" in str(app.screen.query_one(Vertical).border_subtitle)
-
-
 class Answering:
     """A terminal that answers when it is told to; `later` is what a timer would do next."""
 
@@ -263,33 +252,6 @@ async def test_a_question_opens_two_seconds_after_its_frame_in_a_terminal_that_n
         clock.now = 1.9
         assert not await click_yes(app, pilot)
         clock.now = 2.1
-        assert await click_yes(app, pilot)
-
-
-async def test_an_answer_that_comes_after_all_begins_the_second_again(
-    clock: Clock, answering: Answering
-) -> None:
-    app = answering._app
-    async with app.run_test() as pilot:
-        await app.ask(pilot)
-        answering.later()
-        clock.now = 9.0
-        answering.answer()
-        assert not await click_yes(app, pilot)
-
-
-async def test_a_terminal_that_has_answered_once_is_waited_for(clock: Clock, answering: Answering) -> None:
-    app = answering._app
-    async with app.run_test() as pilot:
-        await app.ask(pilot)
-        answering.answer()
-        await pilot.pause()
-        clock.now = 2.0
-        for clock.now in (3.3, 4.6, 60.0):
-            answering.later()
-            assert not await click_yes(app, pilot)
-        answering.answer()
-        await pilot.pause()
         assert await click_yes(app, pilot)
 
 

@@ -76,14 +76,3 @@ async def test_the_keys_of_the_page_come_first_and_all_of_them_come_where_there_
         await pilot.pause()
         await pilot.pause()
         assert [key.key for key in shown(app)] == ["a", "question_mark"]
-
-
-async def test_the_keys_are_made_anew_only_where_the_focus_brings_others() -> None:
-    app = Keys()
-    async with app.run_test(size=(200, 20)) as pilot:
-        await pilot.pause()
-        before = shown(app)
-        await pilot.press("tab")
-        assert shown(app) == before
-        await pilot.press("tab")
-        assert [key.key for key in shown(app)] == ["x", *"abcdefgh", "question_mark", "f2"]

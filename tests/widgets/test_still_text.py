@@ -3,18 +3,13 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
-from tests.support.examples import examples
-from tests.widgets.screen import lines
 from widgets import StillText
 
 WIDTH = 12
-STYLES = ("width: 1fr", "width: auto", "width: auto; max-width: 8", "width: 8", "text-wrap: nowrap")
-TEXTS = st.text("ab 漢\t\n", max_size=20)
 
 
 class CountedText(StillText):
@@ -71,19 +66,3 @@ async def test_another_text_of_the_same_size_does_not_lay_the_page_out_again(
     before: str, after: str, styles: str
 ) -> None:
     assert await cost(Content(before), Content(after), styles) == [False]
-
-
-@pytest.mark.parametrize("styles", STYLES)
-@given(texts=st.lists(TEXTS, min_size=2, max_size=8))
-@examples(share=0.2)
-async def test_a_page_looks_as_if_each_text_had_been_laid_out(styles: str, texts: list[str]) -> None:
-    still, plain = TextApp(StillText(Content(""), markup=False), styles), TextApp(Static(), styles)
-    shown: list[list[list[str]]] = []
-    for app in (still, plain):
-        async with app.run_test(size=(WIDTH, 24)) as pilot:
-            shown.append([])
-            for text in texts:
-                app.text.update(Content(text))
-                await pilot.pause()
-                shown[-1].append(lines(app))
-    assert shown[0] == shown[1]

@@ -66,10 +66,6 @@ def test_a_name_shortened_in_the_middle_fits_and_keeps_its_ends(text: str, width
         assert "…" in tail or line.endswith(tail)
 
 
-def test_wide_letters_are_never_split() -> None:
-    assert middle("漢字漢字漢字", 6) == "漢…字"
-
-
 @given(ANY_TEXT)
 def test_content_keeps_its_styles_on_the_same_letters(text: str) -> None:
     content = safe(Content.assemble((text, "bold"), "tail"))
@@ -122,13 +118,6 @@ LIGHTS = ["home-automation:get_lights", "home-automation:set_lights"]
 DOORS = ["home-automation:lock_door", "home-automation:unlock_door"]
 
 
-@given(lists, st.integers(0, 40))
-def test_a_shortened_name_fits(names: list[str], width: int) -> None:
-    shown = shortened(names, width)
-    assert set(shown) == set(names)
-    assert all(cell_len(text) <= width for text in shown.values())
-
-
 @given(lists, st.integers(4, 40))
 @example([f"{'a' * 20}{number}{'b' * 20}" for number in range(99)], 4)
 @example([*LIGHTS, *DOORS], 4)
@@ -155,8 +144,3 @@ def test_tools_of_one_server_are_shown_without_it_where_any_does_not_fit() -> No
     assert list(shortened(["a:b", *LIGHTS], 18).values())[1:] == ["home-a…:get_lights", "home-a…:set_lights"]
     assert list(shortened(LIGHTS, 11).values()) == ["get_lights", "set_lights"]
     assert list(shortened(LIGHTS, 8).values()) == ["get_…hts", "set_…hts"]
-
-
-def test_a_name_is_cut_between_visible_letters() -> None:
-    (text,) = shortened([visible("server:\x1b[31mred_and_long", newlines=False)], 12).values()
-    assert text.isprintable()

@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-import pytest
 from textual.app import App, ComposeResult
 
-from tests.support.hostile import with_hostile_text
-from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import Column, Record, RecordList, ViewStrip
 
@@ -26,12 +23,6 @@ class StripApp(App[None]):
 
     def on_view_strip_chosen(self, event: ViewStrip.Chosen) -> None:
         self.chosen.append(event.view)
-
-
-async def test_the_chosen_view_is_marked_without_color_too() -> None:
-    app = StripApp()
-    async with app.run_test(size=(40, 3)):
-        assert lines(app)[0].strip() == "[about]  schema  cost"
 
 
 async def test_stepping_goes_round() -> None:
@@ -62,11 +53,6 @@ async def test_where_the_names_do_not_fit_the_chosen_one_is_still_shown() -> Non
         assert "[view-11]" in lines(app)[0]
 
 
-@with_hostile_text
-def test_a_hostile_name_does_no_harm(text: str) -> None:
-    assert not dangerous(ViewStrip((text,))._label(text).plain)
-
-
 async def test_what_is_typed_behind_a_slash_filters_the_view() -> None:
     app = StripApp()
     async with app.run_test(size=(40, 9)) as pilot:
@@ -74,13 +60,3 @@ async def test_what_is_typed_behind_a_slash_filters_the_view() -> None:
         app.strip.focus()
         await pilot.press("slash", "b", "c")
         assert below.filter_text == "bc"
-
-
-@pytest.mark.parametrize("key", ["down", "enter"])
-async def test_down_and_enter_lead_into_the_view(key: str) -> None:
-    app = StripApp()
-    async with app.run_test(size=(40, 3)) as pilot:
-        await app.mount(below := ViewStrip(VIEWS))
-        app.strip.focus()
-        await pilot.press(key)
-        assert app.focused is below

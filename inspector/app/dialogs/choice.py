@@ -208,9 +208,9 @@ class NamedDialog(ChoiceDialog):
 
 
 class ModelDialog(NamedDialog):
-    """Any model by its name, the models of local servers, which are asked when it opens, or of an address."""
+    """Any model by its name or at an address, and the models of local servers, asked when it opens."""
 
-    hint = "anthropic/…, ollama/…, or an address: http://HOST/v1 [MODEL]"
+    hint = "anthropic/…, ollama/…, or an address: http://HOST/v1 MODEL"
 
     def __init__(self, context: Context) -> None:
         self._in_use = context.session.state.model
@@ -245,7 +245,7 @@ class ModelDialog(NamedDialog):
         self._tell(done=True)
 
     def take(self, name: str) -> None:
-        """Use the model of that name; of an address alone, list the models first."""
+        """Use the model of that name, or the one behind an address."""
         address, _, model = name.partition(" ")
         if not address.startswith(("http://", "https://")):
             super().take(name)
@@ -254,20 +254,10 @@ class ModelDialog(NamedDialog):
             self._found = (own, *self._found)
             super().take(own.name)
         else:
-            self.query_one("#choice-local", Static).update(visible(f"Asking {address} for its models"))
-            self.run_worker(self._list(address), exit_on_error=False)
-
-    async def _list(self, address: str) -> None:
-        """Show the models of an address first."""
-        listed = await self._local.at(address)
-        names = {model.name for model in listed}
-        self._found = (*listed, *(model for model in self._found if model.name not in names))
-        rows = self.query_one(RecordList)
-        rows.records = model_rows(self._in_use, self._found)
-        self._tell(done=True)
-        self.query_one("#choice-error", Static).update("")
-        rows.move_to(listed[0].name)
-        rows.focus()
+            said = (
+                "Write the model's name behind its address; `toolsight doctor models` lists those of servers."
+            )
+            self.query_one("#choice-error", Static).update(said)
 
     @on(Worker.StateChanged)
     def _say_failure(self, event: Worker.StateChanged) -> None:

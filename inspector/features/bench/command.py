@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from inspector.cli import composition
-from inspector.cli.client_option import as_clients, client_ranker, say_search_as
+from inspector.cli.launch import as_clients, client_ranker, say_search_as
 from inspector.cli.options import COMMON, CommandGroup, Options, as_json
 from inspector.cli.run import Exit
 from inspector.cli.table import (

@@ -10,9 +10,8 @@ from typing import Any, Literal
 import click
 from pydantic import Field
 
-from inspector.cli.client_option import as_clients
 from inspector.cli.composition import chosen_model
-from inspector.cli.launch import run_headless
+from inspector.cli.launch import as_clients, run_headless
 from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_raw, say_report

@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-from inspector.cli.client_option import (
+from inspector.cli.composition import chosen_model
+from inspector.cli.launch import (
     as_clients,
     client_ranker,
     options_as,
     require_offered,
+    run_headless,
     search_as,
     search_json,
 )
-from inspector.cli.composition import chosen_model
-from inspector.cli.launch import run_headless
 from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import show

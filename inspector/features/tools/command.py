@@ -9,8 +9,7 @@ from typing import Any
 
 import click
 
-from inspector.cli.client_option import as_client, options_as
-from inspector.cli.launch import run_headless
+from inspector.cli.launch import as_client, options_as, run_headless
 from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import Exit, run
 from inspector.cli.table import show

@@ -7,11 +7,7 @@ Reading stops at the first bad line, with its file and number: a data set with l
 """
 
 import json
-import os
-import secrets
-import shutil
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -107,11 +103,9 @@ def write_cases(path: Path, cases: Sequence[EvalCase]) -> None:
 
     `read_cases` can read them back if no two have the same id and no group is empty.
     """
-    # ASCII, so that lone surrogates survive too.
-    text = "".join(f"{json.dumps(clean(_row(case)))}\n" for case in cases)
     try:
         with open_private(path, "w", encoding="ascii", newline="\n") as file:
-            file.write(text)
+            file.write(_text(cases))
     except (OSError, ValueError) as error:
         raise unusable(path, error, "written") from error
 
@@ -185,42 +179,20 @@ def is_there(path: Path) -> bool:
 
 
 def append_cases(path: Path, cases: Sequence[EvalCase]) -> None:
-    """Add cases to a file, or create it. Existing content stays byte for byte. Raises ConfigError.
-
-    The file is replaced atomically by a complete new one, so it is never half written. If another program
-    changes it meanwhile, that program's version stays.
-    """
+    """Add cases to a file, or create it. Existing content stays byte for byte. Raises ConfigError."""
     before = _content(path)
     if before is not None:
         read_cases(path)
-    # A symbolic link stays a link; its target is replaced.
-    target = path.resolve()
-    if not target.parent.is_dir():
-        raise unusable(path, NotADirectoryError("its folder does not exist"), "written")
-    new = target.with_name(f".toolsight-{secrets.token_hex(4)}.tmp")
     try:
-        write_cases(new, cases)
-        _complete(new, before, target)
-        if _content(target) != before:
-            raise ConfigError(f"{path} has changed in the meantime, so nothing was added", hint="Try again.")
-        new.replace(target)
-    except OSError as error:
+        with open_private(path, "a", encoding="ascii", newline="\n") as file:
+            file.write(("\n" if before and not before.endswith(b"\n") else "") + _text(cases))
+    except (OSError, ValueError) as error:
         raise unusable(path, error, "written") from error
-    finally:
-        with suppress(OSError):
-            new.unlink()
 
 
-def _complete(new: Path, before: bytes | None, target: Path) -> None:
-    """Put the previous content before the added lines, and sync the file to disk."""
-    added = new.read_bytes()
-    kept = before or b""
-    with new.open("wb") as file:
-        file.write(kept + (b"\n" if kept and not kept.endswith(b"\n") else b"") + added)
-        file.flush()
-        os.fsync(file.fileno())
-    if before is not None:
-        shutil.copymode(target, new)
+def _text(cases: Sequence[EvalCase]) -> str:
+    """A line a case; ASCII, so that lone surrogates survive too."""
+    return "".join(f"{json.dumps(clean(_row(case)))}\n" for case in cases)
 
 
 def _content(path: Path) -> bytes | None:

@@ -62,10 +62,6 @@ class TermCounts:
             tuple(count.total() for count in counts),
         )
 
-    @property
-    def nbytes(self) -> int:
-        return self.ids.nbytes + self.frequencies.nbytes + 8 * len(self.lengths)
-
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -191,10 +187,6 @@ class Postings:
         self.lengths = np.array([d.lengths for d in documents], np.float64).reshape(-1, width)
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(terms))])
 
-    @property
-    def nbytes(self) -> int:
-        return self.documents.nbytes + self.frequencies.nbytes + self.lengths.nbytes
-
     @cached_property
     def mean_lengths(self) -> NDArray[np.float64]:
         """The mean number of terms per field; 1 for a field that is always empty."""
@@ -258,10 +250,6 @@ class VectorTable:
 
     def __contains__(self, key: Key) -> bool:
         return key in self._rows
-
-    @property
-    def bytes(self) -> int:
-        return self._matrix.nbytes
 
     def get(self, key: Key) -> Vector | None:
         row = self._rows.get(key)

@@ -1,15 +1,12 @@
 """The models that come with Toolsight as package data: sentence vectors and static vectors."""
 
-import ctypes
 import hashlib
 import importlib.util
 import json
 import os
 import secrets
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -27,12 +24,8 @@ if TYPE_CHECKING:
 NAME = "sentence-transformers/all-MiniLM-L6-v2 (int8)"
 _DIMENSIONS = 384
 _MAX_TOKENS = 256
-# Of <malloc.h>.
-_M_ARENA_MAX = -8
 # So many characters in a batch, padding included.
 _BATCHED = 400
-# After so few characters there is little memory to give back, and somebody waits for their vectors.
-_SHORT_CALL = 1000
 # What begins a word in vocabularies of byte pairs and of sentence pieces.
 _WORD_MARKS = "Ġ▁"
 _REGISTERED = "toolsight/all-MiniLM-L6-v2-int8"
@@ -86,7 +79,6 @@ class FastembedEmbedder:
     ) -> None:
         """Load the packaged model, which takes a second or two. Raises ModelError."""
         self.embed(["ready"])
-        _give_back_memory()
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """One unit vector per text, in order. Raises ModelError if the model is missing or damaged."""
@@ -100,8 +92,6 @@ class FastembedEmbedder:
         rows = side_by_side(self._vectors, [[clean[number] for number in batch] for batch in batches])
         for batch, vectors in zip(batches, rows, strict=True):
             found.update(zip(batch, vectors, strict=True))
-        if sum(map(len, clean)) > _SHORT_CALL:
-            _give_back_memory()
         return [found[number] for number in range(len(texts))]
 
     def words(self) -> Sequence[str]:
@@ -123,7 +113,6 @@ class FastembedEmbedder:
         from fastembed.common.model_description import ModelSource, PoolingType
 
         keep_to_one_thread()
-        _keep_to_one_heap()
         known = {model["model"] for model in TextEmbedding.list_supported_models()}
         if _REGISTERED not in known:
             TextEmbedding.add_custom_model(
@@ -171,20 +160,6 @@ def _batches(lengths: Sequence[int]) -> list[list[int]]:
         else:
             batches.append([number])
     return batches
-
-
-def _keep_to_one_heap() -> None:
-    """Let all threads share the C library's first heap: what one has freed is there for the others, 60 MB."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-
-
-def _give_back_memory() -> None:
-    """Return to the system what loading and embedding have freed, some 70 MB, which the C library keeps."""
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 _HINT = "Reinstall Toolsight, which installs the model too."

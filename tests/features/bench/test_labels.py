@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from inspector.access.reach import EvalCase
-from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted, Record, SearchPerformed
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.search.answer.evalset import append_cases, read_cases
+from inspector.search.answer.evalset import read_cases
 from inspector.store.store import SqliteStore
 from tests.support.commands import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
@@ -81,30 +79,6 @@ def test_a_damaged_file_stays_as_it_is(add: Run, file: Path) -> None:
 )
 def test_anything_but_one_way_to_label_is_a_usage_error(add: Run, arguments: tuple[str, ...]) -> None:
     assert add(*arguments).exit_code == 2
-
-
-def test_a_write_that_fails_leaves_the_file_and_nothing_else(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(_descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(ConfigError, match="No space left"):
-        append_cases(file, [EvalCase("1", "late orders")])
-    assert [path.read_bytes() for path in file.parent.iterdir()] == [KEPT]
-
-
-def test_a_line_that_another_program_adds_meanwhile_is_not_lost(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def add_too(_descriptor: int) -> None:
-        file.write_bytes(KEPT + b"\n" + KEPT.replace(b"mine", b"other"))
-
-    monkeypatch.setattr("os.fsync", add_too)
-    with pytest.raises(ConfigError, match="changed in the meantime"):
-        append_cases(file, [EvalCase("1", "late orders")])
-    assert [case.id for case in read_cases(file)] == ["mine", "other"]
 
 
 def record(database: Path, session: str, query: str, tool: str) -> None:

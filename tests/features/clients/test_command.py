@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from inspector.cli.client_option import implied_by
+from inspector.cli.launch import implied_by
 from inspector.clients.client import find_client
 from tests.support.commands import Done, Toolsight
 from tests.support.mcp_case import SERVERS
