@@ -19,7 +19,7 @@ from inspector.clients.client import NAMES, Client, Topic, find_client
 from inspector.clients.seen import as_sent, see
 from inspector.config.configuration import setting_values
 from inspector.core.error import ConfigError, ModelError, SettingProblem, Severity, command
-from inspector.core.events import CallProgress, Failed, Record
+from inspector.core.events import CallProgress, Failed, Record, SessionRenewed
 from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
@@ -61,7 +61,7 @@ def every_failed(servers: Collection[ServerState]) -> bool:
 
 def say_news(record: Record) -> None:
     """Print what a server did that a result does not show."""
-    if isinstance(record.event, CallProgress):
+    if isinstance(record.event, SessionRenewed | CallProgress):
         say(record.event.summary(), err=True)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -169,22 +168,6 @@ async def test_a_server_that_wants_fewer_calls_says_when_to_ask_again(
         with pytest.raises(RateLimited) as caught:
             await link.call("grow", {}, timeout=PATIENCE)
         assert caught.value.retry_after == seconds
-
-
-FORGOTTEN = b'{"jsonrpc": "2.0", "id": null, "error": {"code": -32001, "message": "Session not found"}}'
-
-
-@pytest.mark.parametrize("body", [b"", FORGOTTEN])
-async def test_a_server_that_forgot_its_session_has_ended(tmp_path: Path, body: bytes) -> None:
-    spec = ServerSpec("http", era=Era.LEGACY)
-    async with (
-        limiting_server(answering(404, "application/json", body)) as url,
-        opened(tmp_path, replace(spec, url=url)) as link,
-    ):
-        await link.call("grow", {}, timeout=PATIENCE)
-        with pytest.raises(ServerExited, match="forgot its session"):
-            await link.call("grow", {}, timeout=PATIENCE)
-        assert "forgot its session" in (await link.wait_closed()).message
 
 
 @pytest.mark.parametrize("era", [Era.LEGACY, Era.MODERN])

@@ -436,11 +436,11 @@ MUTANTS = (
     ),
     # Connections
     Mutant(
-        "a server that forgot its session has ended",
-        "inspector/mcp/client/http.py",
-        "if response.status_code == httpx2.codes.NOT_FOUND and SESSION in request.headers:",
-        "if False:",
-        ("tests/mcp/test_mcp_http.py",),
+        "a task that is lost with its session is not begun again",
+        "inspector/mcp/client/link.py",
+        "is_lost_task = isinstance(problem, SessionLost)",
+        "is_lost_task = False",
+        ("tests/mcp/test_lost_session.py",),
     ),
     Mutant(
         "what answers another session's request is not shown",

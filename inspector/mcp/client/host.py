@@ -214,6 +214,7 @@ class Host:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._task: asyncio.Task[None] | None = None
         self._causes: list[BaseException] = []
+        self._end: ServerExited | None = None
 
     async def open(self, deadline: float) -> Client:
         """Connect; `deadline` is in the event loop's time.
@@ -245,6 +246,12 @@ class Host:
             self._task.cancel()
         await asyncio.wait({self._task})
 
+    def end(self, why: ServerExited) -> ServerExited:
+        """End an open connection that is of no more use; return why."""
+        self._end = why
+        self.channel.ended.set()
+        return why
+
     @property
     def is_over(self) -> bool:
         return self._task is not None and self._task.done()
@@ -255,6 +262,8 @@ class Host:
         await asyncio.wait({self._task})
         if self._closed_by_us:
             return ServerExited("The connection was closed", hint="Reconnect the server to use it again.")
+        if self._end is not None:
+            return self._end
         diagnosis = self.channel.diagnose(self._causes)
         if isinstance(diagnosis, ServerExited):
             return diagnosis

@@ -14,12 +14,13 @@ import httpx2
 from mcp import MCPError
 from mcp.client.streamable_http import streamable_http_client
 
-from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited, command
+from inspector.core.error import AuthRequired, ConnectError, RateLimited, command
 from inspector.core.number import duration
 from inspector.core.server import ServerSpec
 from inspector.core.text import one_line, shortened
 from inspector.mcp.client.host import Streams
 from inspector.mcp.client.reader import BYTE_ORDER_MARK, TOO_LARGE, RawMessage, Reader
+from inspector.mcp.client.session import SESSION_LOST
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
 from inspector.mcp.sign_in.limit import LIMITS, unanswered
@@ -48,9 +49,10 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 # call has its own timeout.
 _HTTP_TIMEOUT = 30.0
 _GOODBYE_TIMEOUT = 2.0
-_FORBIDDEN = 403
+_FORBIDDEN, _NOT_FOUND = 403, 404
 _UNAUTHORIZED = (401, _FORBIDDEN)
 _TOO_MANY, _UNAVAILABLE = 429, 503
+_INITIALIZE = re.compile(rb'\{"jsonrpc":"2.0","id":[^,]{1,40},"method":"initialize"')
 # The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
 _NO_MESSAGE = "Unexpected content type: "
@@ -67,7 +69,7 @@ class HttpChannel:
         self.ended = asyncio.Event()
         self.status = 0
         self.refused: AuthRequired | None = None
-        self._is_open = self._has_forgotten = False
+        self._is_open = False
         self._said = ""
         self.retry_after: float | None = None
         self.reader = reader
@@ -102,9 +104,6 @@ class HttpChannel:
             self.status = response.status_code
             self.retry_after = retry_after(response.headers)
             self._is_open |= response.is_success
-            if response.status_code == httpx2.codes.NOT_FOUND and SESSION in request.headers:
-                self._has_forgotten = True
-                self.ended.set()
 
     def heard(self, body: bytes) -> None:
         """Keep the beginning of what a server said in place of a message."""
@@ -127,8 +126,6 @@ class HttpChannel:
 
     def diagnose(self, causes: list[BaseException]) -> ConnectError | None:
         """The error if HTTP explains a failure, else None."""
-        if self._has_forgotten:
-            return ServerExited("The server forgot its session: HTTP 404", hint="Reconnect the server.")
         if self.refused is not None:
             return self.refused
         for cause in causes:
@@ -211,6 +208,9 @@ class _WatchedClient(httpx2.AsyncClient):
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         # The SDK ends a session with a DELETE; a server that never answers it must not delay closing.
         self._channel.asked(request)
+        if _INITIALIZE.match(await request.aread()):
+            # A new session begins: the SDK would name the one that is lost.
+            request.headers.pop(SESSION, None)
         limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
         try:
             async with asyncio.timeout(limit):
@@ -224,6 +224,10 @@ class _WatchedClient(httpx2.AsyncClient):
         except AuthRequired as error:
             return self._channel.refuse(request, error)
         self._channel.answered(request, response)
+        if request.method == "POST" and response.status_code == _NOT_FOUND and SESSION in request.headers:
+            # Servers say it in many forms, with a message or without.
+            await response.aclose()
+            return httpx2.Response(_NOT_FOUND, request=request, json=SESSION_LOST)
         if isinstance(response.stream, httpx2.AsyncByteStream):
             channel = self._channel
             response.stream = read_stream(response.stream, response, channel.reader, channel.heard)

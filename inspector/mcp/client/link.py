@@ -31,6 +31,7 @@ from inspector.mcp.client.http import HttpChannel
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import ASK_FOR_LESS, TOO_LARGE, Reader, Recorder, cause_text, is_closed
 from inspector.mcp.client.server_request import ProgressReport, ServerRequests
+from inspector.mcp.client.session import ServerSession, SessionLost, is_lost
 from inspector.mcp.client.task import METHODS, TTL, TaskCall, task_in
 from inspector.mcp.client.translate import UNREADABLE, flaw_text, tool_result
 from inspector.mcp.frame import StderrLog
@@ -88,11 +89,15 @@ class McpLink:
         self._server = spec.name
         self._host = host
         self._client = client
+        self._session = ServerSession(spec.name, host, client.session, spec.connect_timeout, self._begun)
         self._tools: dict[str, Tool] = {}
         can = host.requests.capabilities
         self._makes_tasks = takes_tasks(client.server_capabilities) and (can is None or can.tasks)
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        return await self._session.within(lambda: self._listed(progress))
+
+    async def _listed(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         listing = await read_pages(self._server, self._page, progress)
         self._tools = {tool.name: tool for tool in listing.tools}
         return listing
@@ -113,8 +118,16 @@ class McpLink:
             params["task"] = {"ttl": TTL}
         late = CallTimeout(f"{tool} did not return within {timeout:g} s", hint=_STILL_WORKS)
 
+        async def called() -> Mapping[str, Any]:
+            if self._tools.get(tool) != known:
+                raise ProtocolError(
+                    f"{tool} was not called: the server forgot its session, and lists another {tool} now",
+                    hint="Look at its definition, then call it again.",
+                )
+            return await self._timed(CALL, params, tool, timeout, late, on_task)
+
         try:
-            raw = await self._timed(CALL, params, tool, timeout, late, on_task)
+            raw = await self._session.within(called)
         except ClientRefusal as refusal:
             text = _UNMET.format(what=tool, why=refusal.message)
             return ToolResult(f"[{text}]", is_error=True, kinds=("unsupported",))
@@ -128,9 +141,16 @@ class McpLink:
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         late = CallTimeout(f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS)
         try:
-            return await self._timed(method, params, method, timeout, late)
+            return await self._session.within(lambda: self._timed(method, params, method, timeout, late))
         except ClientRefusal as refusal:
             raise ProtocolError(_UNMET.format(what=method, why=refusal.message)) from refusal
+
+    async def _begun(self) -> None:
+        """In a session in place of a lost one, list the tools again."""
+        self.info, before = server_info(self._client), self._tools
+        await self._listed()
+        if self._tools != before:
+            self._host.reader.on_tools_changed()
 
     async def _timed(
         self,
@@ -213,7 +233,10 @@ class McpLink:
         try:
             return await self._result(method, params)
         except Exception as error:
-            raise await self._translated(error, method) from error
+            problem = await self._translated(error, method)
+            # A call that is made once more in a new session would begin another task.
+            is_lost_task = isinstance(problem, SessionLost)
+            raise (ProtocolError(problem.message) if is_lost_task else problem) from error
 
     async def wait_closed(self) -> ServerExited:
         return await self._host.wait_over()
@@ -231,6 +254,8 @@ class McpLink:
             refusal = self._host.channel.refusal(error)
             if refusal is not None:
                 return refusal
+        if not is_over and is_lost(error):
+            return SessionLost("The server does not know its session: HTTP 404", hint="Reconnect the server.")
         if is_over or is_closed(error):
             # A stream that stopped in the middle of an answer ends the connection, if nothing else has.
             self._host.channel.ended.set()
