@@ -58,7 +58,11 @@ class ServerExited(ConnectError):
 
 
 class AuthRequired(ConnectError):
-    """The server requires credentials."""
+    """The server requires credentials; `can_sign_in` is False if a person cannot get them by a sign-in."""
+
+    def __init__(self, message: str, *, hint: str = "", can_sign_in: bool = True) -> None:
+        super().__init__(message, hint=hint)
+        self.can_sign_in = can_sign_in
 
 
 class ConnectTimeout(ConnectError):

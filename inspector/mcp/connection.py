@@ -369,7 +369,7 @@ class Connection:
 
 def _failure(spec: ServerSpec, error: ToolsightError) -> ServerFailed:
     tail = error.stderr_tail if isinstance(error, ConnectError) else ""
-    needs_login = isinstance(error, AuthRequired) and not spec.oauth.is_machine
+    needs_login = isinstance(error, AuthRequired) and error.can_sign_in and not spec.oauth.is_machine
     return ServerFailed(spec.name, error.message, error.hint, tail, needs_login)
 
 

@@ -2,8 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 LONGEST_LINE = 20_000_000
 """Bytes of a message that is read. Reading one takes some seven times as much memory for a moment."""
@@ -237,3 +239,21 @@ class Coalesced:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+# A year: nobody waits longer, and a header of a thousand digits is no number of seconds.
+_LONGEST_WAIT = 365 * 24 * 60 * 60.0
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that `Retry-After` names (RFC 9110), at most a year; None without one that can be read."""
+    text = headers.get("retry-after", "").strip()
+    if text.isdecimal():
+        return min(float(text[:20]), _LONGEST_WAIT)
+    try:
+        until = parsedate_to_datetime(text)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    # `-0000` says that the zone is unknown; HTTP knows UTC only.
+    until = until if until.tzinfo is not None else until.replace(tzinfo=UTC)
+    return min(max((until - datetime.now(UTC)).total_seconds(), 0.0), _LONGEST_WAIT)

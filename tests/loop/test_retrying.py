@@ -18,7 +18,7 @@ from inspector.core.error import (
 from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
 from inspector.loop import breaker, retry
-from inspector.mcp.client.http import retry_after
+from inspector.mcp.pace import retry_after
 from tests.loop.test_breaking import EVALUATE, FINE, SLOW, calc
 from tests.support.fakes import calls
 from tests.support.workbench import READS, Rig, connected, happens

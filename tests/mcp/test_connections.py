@@ -106,12 +106,13 @@ async def test_the_tools_of_a_server_are_kept_with_the_time_and_without_its_secr
     assert kept == Snapshot((cleaned,), ManualClock().now(), "Serves.")
 
 
+@pytest.mark.parametrize("can_sign_in", [True, False])
 @pytest.mark.parametrize("grant", Grant)
-async def test_only_a_client_of_a_person_waits_for_a_sign_in(grant: Grant) -> None:
+async def test_only_a_client_of_a_person_waits_for_a_sign_in(grant: Grant, can_sign_in: bool) -> None:
     spec = ServerSpec("a", url="https://notes.example/mcp", oauth=OAuthClient("me", grant=grant))
-    bench = Bench(spec, a=MemoryServer(fault=AuthRequired("no")))
+    bench = Bench(spec, a=MemoryServer(fault=AuthRequired("no", can_sign_in=can_sign_in)))
     async with connected(bench):
-        waits = grant is Grant.AUTHORIZATION_CODE
+        waits = can_sign_in and grant is Grant.AUTHORIZATION_CODE
         assert bench.of(ServerFailed) == [ServerFailed("a", "no", needs_login=waits)]
 
 

@@ -420,6 +420,18 @@ WRONG: dict[str, tuple[Any, str]] = {
         {"name": "a", "inputSchema": OBJECT, "description": 5},
         "description is not a string",
     ),
+    "wrapped": (
+        {"name": "a", "inputSchema": {"jsonSchema": OBJECT}},
+        "inputSchema.type is missing: the schema is inside of its `jsonSchema`",
+    ),
+    "text as parameter": (
+        {"name": "a", "inputSchema": OBJECT, "outputSchema": {**OBJECT, "properties": {"title": "string"}}},
+        "outputSchema.properties.title is not a schema",
+    ),
+    "hint": (
+        {"name": "a", "inputSchema": OBJECT, "annotations": {"readOnlyHint": "maybe"}},
+        "annotations.readOnlyHint is not true or false",
+    ),
 }
 
 

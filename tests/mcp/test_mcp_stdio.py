@@ -31,6 +31,16 @@ async def test_a_missing_command_is_named_with_what_to_do(tmp_path: Path) -> Non
     assert "no-such-command" in error.message
     assert "PATH" in error.message
     assert "no-such-command" in error.hint
+    error = await refusal(tmp_path, ServerSpec("a", command="cmd", args=("/c", "npx")))
+    assert "without `cmd /c`" in error.hint
+
+
+async def test_a_container_that_ends_at_once_is_told_what_it_lacks(tmp_path: Path) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text("#!/bin/sh\n", encoding="utf-8")
+    docker.chmod(0o700)
+    error = await refusal(tmp_path, ServerSpec("a", command=str(docker), args=("run", "shop")))
+    assert "needs `-i`" in error.hint
 
 
 async def test_a_killed_process_is_told_from_one_that_ended(tmp_path: Path) -> None:

@@ -3,10 +3,8 @@
 import asyncio
 import re
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,28 +20,10 @@ from inspector.mcp.client.host import Streams
 from inspector.mcp.client.reader import BYTE_ORDER_MARK, TOO_LARGE, RawMessage, Reader
 from inspector.mcp.client.session import SESSION_LOST
 from inspector.mcp.frame import LOG
-from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, size_text
-from inspector.mcp.sign_in.limit import LIMITS, unanswered
+from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, retry_after, size_text
+from inspector.mcp.sign_in.limit import LIMITS, NO_SIGN_IN, publishes_sign_in, unanswered
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.mcp.sign_in.provider import signing_in
-
-# A year: nobody waits longer, and a header of a thousand digits is no number of seconds.
-_LONGEST = 365 * 24 * 60 * 60.0
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """The seconds that `Retry-After` names (RFC 9110), at most a year; None without one that can be read."""
-    text = headers.get("retry-after", "").strip()
-    if text.isdecimal():
-        return min(float(text[:20]), _LONGEST)
-    try:
-        until = parsedate_to_datetime(text)
-    except (ValueError, TypeError, IndexError, OverflowError):
-        return None
-    # `-0000` says that the zone is unknown; HTTP knows UTC only.
-    until = until if until.tzinfo is not None else until.replace(tzinfo=UTC)
-    return min(max((until - datetime.now(UTC)).total_seconds(), 0.0), _LONGEST)
-
 
 # Seconds to connect or to send. Reading has no limit: a stream of changes may be silent for hours, and every
 # call has its own timeout.
@@ -55,7 +35,7 @@ _TOO_MANY, _UNAVAILABLE = 429, 503
 _INITIALIZE = re.compile(rb'\{"jsonrpc":"2.0","id":[^,]{1,40},"method":"initialize"')
 # The SDK's messages in place of an HTTP status.
 _STAND_INS = ("Server returned an error response", "Not Found")
-_NO_MESSAGE = "Unexpected content type: "
+_REDIRECT, _NO_MESSAGE = "Redirect to ", "Unexpected content type: "
 _PAGE = "Is it an MCP server? Its page may say what to do; many servers use the path /mcp."
 # Seconds for what a server says in place of a message.
 _SAID_TIMEOUT = 2.0
@@ -71,6 +51,7 @@ class HttpChannel:
         self.refused: AuthRequired | None = None
         self._is_open = False
         self._said = ""
+        self.publishes_sign_in = True
         self.retry_after: float | None = None
         self.reader = reader
         self._spec = spec
@@ -104,6 +85,12 @@ class HttpChannel:
             self.status = response.status_code
             self.retry_after = retry_after(response.headers)
             self._is_open |= response.is_success
+
+    def wants_sign_in(self, response: httpx2.Response) -> bool:
+        """Whether a person may have to sign in, and the answer does not say where."""
+        is_new = response.status_code == _UNAUTHORIZED[0] and not self._is_open and self.publishes_sign_in
+        can = self._way is not None and not self._spec.oauth.is_machine and not self._way.visitor
+        return is_new and can and "resource_metadata" not in response.headers.get("www-authenticate", "")
 
     def heard(self, body: bytes) -> None:
         """Keep the beginning of what a server said in place of a message."""
@@ -145,6 +132,9 @@ class HttpChannel:
             return self._limited()
         if not isinstance(error, MCPError):
             return None
+        if error.message.startswith(_REDIRECT):
+            told, cure = re.split(r"; |: ", error.message, maxsplit=1)
+            return ConnectError(f"{self._where}: {told}", hint=f"{cure[:1].upper()}{one_line(cure[1:])}.")
         if error.message.startswith(_NO_MESSAGE):
             kind = error.message.removeprefix(_NO_MESSAGE)
             return ConnectError(f"{self._where} answered {kind}, not a message{self._said}", hint=_PAGE)
@@ -174,6 +164,8 @@ class HttpChannel:
         if self._spec.oauth.is_machine:
             hint = "It rejects this client: check its `oauth` in the configuration, scopes included."
             return AuthRequired(told, hint=hint)
+        if not self.publishes_sign_in:
+            return AuthRequired(told, hint=NO_SIGN_IN, can_sign_in=False)
         why = (
             "No stored sign-in works for it"
             if self.status == 401
@@ -236,6 +228,8 @@ class _WatchedClient(httpx2.AsyncClient):
             with suppress(TimeoutError, httpx2.HTTPError, httpx2.StreamError):
                 async with asyncio.timeout(_SAID_TIMEOUT):
                     await response.aread()
+        if request.method == "POST" and self._channel.wants_sign_in(response):
+            self._channel.publishes_sign_in = await publishes_sign_in(super().send, request)
         return response
 
 

@@ -6,11 +6,12 @@ transport, it gives the SDK two streams.
 
 import asyncio
 import os
+import re
 import signal
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePath, PureWindowsPath
 
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
@@ -36,6 +37,8 @@ _STDOUT, _STDERR = 1, 2
 _MOST_WAITING = 10_000
 # So much at once is no message for a person.
 _MUCH_STDERR = 16_000
+_CONTAINERS = ("docker", "podman", "nerdctl")
+_INTERACTIVE = re.compile(r"--interactive(=true)?|-[a-z]*i[a-z]*")
 
 
 class StdioChannel:
@@ -127,7 +130,7 @@ class StdioChannel:
 
     def _exit(self) -> ServerExited:
         many = "Many servers need arguments or environment variables to start; check its stderr."
-        hint = stray_hint(self._reader.stray) or many
+        hint = stray_hint(self._reader.stray) or container_hint(self._spec) or many
         return ServerExited(
             f"The process {exit_text(self._exit_code)}", hint=hint, stderr_tail=self.stderr_tail()
         )
@@ -137,11 +140,31 @@ class StdioChannel:
         if cwd and not Path(cwd).is_dir():
             return ConnectError(f"The working directory {cwd} does not exist", hint="Correct `cwd`.")
         if isinstance(error, FileNotFoundError):
+            if hint := windows_hint(self._spec):
+                return ConnectError(f"Command not found: `{command}` (a Windows command line)", hint=hint)
             reason = "the file is missing" if os.sep in command else "it is not on PATH"
             hint = f"Install `{command}`, or write its full path in the configuration."
             return ConnectError(f"Command not found: `{command}` ({reason})", hint=hint)
         reason = error.strerror or str(error)
         return ConnectError(f"`{command}` cannot be started: {reason}", hint="Is it an executable file?")
+
+
+def container_hint(spec: ServerSpec) -> str:
+    """What `docker run` lacks, if it does: without -i the server in it gets no input, and ends at once."""
+    program, *words = (PurePath(spec.command).stem, *spec.args)
+    if program not in _CONTAINERS or "run" not in words[:2] or any(map(_INTERACTIVE.fullmatch, words)):
+        return ""
+    return f"`{program} run` needs `-i`: without it the server gets no input. Add it behind `run`."
+
+
+def windows_hint(spec: ServerSpec) -> str:
+    """How a command line of Windows is written here; "" for any other."""
+    program, flags = PureWindowsPath(spec.command), [one.lower() for one in spec.args]
+    if program.stem.lower() == "cmd" and "/c" in flags[:2]:
+        meant = "".join(spec.args[flags.index("/c") + 1 :][:1])
+        return f"Write `{meant}` as its command here, without `cmd /c`."
+    is_windows = program.drive or program.suffix.lower() in (".cmd", ".bat", ".exe")
+    return f"Write `{program.stem}` as its command here." if is_windows else ""
 
 
 class _Child(asyncio.SubprocessProtocol):

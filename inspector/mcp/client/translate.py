@@ -283,10 +283,18 @@ def _sorted_out(page: Mapping[str, Any], tools: Sequence[Any], protocol: str) ->
     for number, tool in enumerate(tools, start=1):
         flaw = _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
         if flaw:
-            skipped.append([_name(tool, number), flaw])
+            skipped.append([_name(tool, number), f"{flaw}{_inside(tool)}"])
         else:
             good.append(tool)
     return good, skipped
+
+
+def _inside(tool: object) -> str:
+    """Where in a schema that is none the schema is, if a program wrapped it."""
+    outer = tool.get("inputSchema") if isinstance(tool, dict) else None
+    inner = outer.items() if isinstance(outer, dict) and "type" not in outer else ()
+    names = (key for key, value in inner if isinstance(value, dict) and value.get("type") == "object")
+    return "".join(f": the schema is inside of its `{name}`" for name in islice(names, 1))
 
 
 def _name(tool: object, number: int) -> str:
@@ -313,12 +321,20 @@ def _model_flaw(model: type[BaseModel], value: object) -> str:
     return ""
 
 
+_WANTED = {**EXPECTED, "bool_parsing": "true or false"}
+# The step of a path that names one of several forms that a value may have.
+_FORM = re.compile(r"(dict|list)\[.*|bool|str|int|float")
+
+
 def flaw_text(error: ValidationError) -> str:
     """What pydantic found wrong and where, in one short line."""
     found: dict[str, None] = {}
     for flaw in error.errors(include_url=False, include_context=False, include_input=False):
-        where = ".".join(map(str, flaw["loc"])).removeprefix("tools.0").lstrip(".") or "it"
-        wanted = EXPECTED.get(flaw["type"])
+        path = [str(step) for step in flaw["loc"]]
+        is_form = len(path) > 1 and _FORM.fullmatch(path[-1]) is not None
+        path = path[: -1 if is_form else None]
+        where = ".".join(path).removeprefix("tools.0").lstrip(".") or "it"
+        wanted = "a schema" if is_form and path[-2:-1] == ["properties"] else _WANTED.get(flaw["type"])
         said = f"is not {wanted}" if wanted else flaw["msg"].replace("Input should be", "is not")
         found[f"{where} {'is missing' if flaw['type'] == 'missing' else said}"] = None
     more = len(found) - _SHOWN_ERRORS

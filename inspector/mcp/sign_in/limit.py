@@ -2,11 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from typing import Any
 
 import httpx2
-from mcp.client.auth.utils import extract_field_from_www_auth
+from mcp.client.auth.utils import (
+    build_oauth_authorization_server_metadata_discovery_urls,
+    build_protected_resource_metadata_discovery_urls,
+    extract_field_from_www_auth,
+)
 from mcp.shared import auth
 from pydantic import BaseModel, ValidationError
 
@@ -117,6 +121,24 @@ def _expected(request: httpx2.Request, body: bytes) -> tuple[str, type[BaseModel
         return ("tokens", auth.OAuthToken) if is_token else ("client", auth.OAuthClientInformationFull)
     is_resource = _RESOURCE in request.url.path or b'"authorization_servers"' in body
     return "metadata", auth.ProtectedResourceMetadata if is_resource else auth.OAuthMetadata
+
+
+async def publishes_sign_in(send: Callable[..., Awaitable[httpx2.Response]], refused: httpx2.Request) -> bool:
+    """Whether a server has metadata where clients look for it that are told of no other place.
+
+    Nothing goes anywhere else. A server that does not answer may have them.
+    """
+    url = str(refused.url)
+    places = build_protected_resource_metadata_discovery_urls(None, url)
+    for place in (*places, *build_oauth_authorization_server_metadata_discovery_urls(None, url)):
+        try:
+            async with in_time():
+                found = await send(httpx2.Request("GET", place, extensions=limited()), auth=None)
+        except (TimeoutError, httpx2.HTTPError, httpx2.StreamError):
+            return True
+        if found.is_success and "json" in found.headers.get("content-type", ""):
+            return True
+    return False
 
 
 def _is_near(host: str) -> bool:
