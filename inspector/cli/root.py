@@ -96,7 +96,7 @@ class Program(CommandGroup):
         return ""
 
     def hint(self, word: str) -> str:
-        near = closest(word, list(self.modules), limit=1)
+        near = closest(word, list(self.modules), limit=1, cutoff=0.7)
         other = f"If it is a file, check its name; if a server's command, use `toolsight -- {word}`."
         return f"Did you mean `{near[0]}`?" if near else other
 

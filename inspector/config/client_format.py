@@ -5,6 +5,7 @@ docs/configuration.md names the clients, their keys, and the versions in which t
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,21 @@ _INCLUDED = ("includeTools", "enabledTools", "enabled_tools", "available_tools",
 _EXCLUDED = ("excludeTools", "disabledTools", "disabled_tools")
 RULES = frozenset({*_INCLUDED, *_EXCLUDED})
 _LIKE = {"environment": "env", "arguments": "args", "cmd": "command", "uri": "url", "envs": "env"}
-# Keys of clients that are near to one of ours and mean something else, or the same.
-_OTHERS = frozenset(
-    {"auth", "connectionTimeout", "transportType", "transport", "name", "enabled", "disabled"}
+# Keys that clients add to a server. Toolsight's own format has them too, and of them only `RULES` and those
+# that turn a server off count. The last rows are of Codex, Goose and Zed.
+CLIENT_KEYS = RULES.union(
+    URLS,
+    ("alwaysAllow", "autoApprove", "autoStart", "description", "dev", "disabled", "enabled", "gallery"),
+    ("icon", "id", "name", "oauth", "timeout", "title", "transport", "trust", "version"),
+    ("alwaysLoad", "displayName", "headersHelper", "request_timeout_ms", "role", "toolPermissions"),
+    ("authProviderType", "extension", "targetAudience", "targetServiceAccount", "tcp"),
+    ("metadata", "oauthClient", "transportType", "watchPaths", "isDefaultServer", "source"),
+    ("sandbox", "sandboxEnabled", "connectionTimeout", "requestOptions", "faviconUrl", "apiKey", "auth"),
+    ("bearer_token_env_var", "env_http_headers", "env_vars", "startup_timeout_ms", "required", "scopes"),
+    ("supports_parallel_tool_calls", "default_tools_approval_mode", "experimental_environment"),
+    ("oauth_resource", "bundled", "display_name", "env_keys", "remote", "settings"),
 )
-_NEAR, _LONGEST_KEY = 0.8, 40
+_NEAR, _LONGEST_KEY, _MOST_UNKNOWN = 0.8, 40, 10
 _OPENCODE_VARIABLE = re.compile(r"\{env:([A-Za-z_]\w*)\}")
 
 
@@ -192,13 +203,13 @@ def _tools(value: object) -> frozenset[str] | None:
     return frozenset(name.partition("(")[0] for name in names) or None
 
 
-def misspelled(entry: Mapping[str, Any], known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The keys of an entry that mean nothing and are near to one that does, each with that one."""
-    names = sorted(RULES.union(known, _OTHERS, URLS))
-    for key in (key for key in entry if key not in names):
-        near = _LIKE.get(key) or next(iter(closest(key[:_LONGEST_KEY], names, limit=1, cutoff=_NEAR)), "")
-        if near:
-            yield key, near
+def unknown_keys(entry: Mapping[str, Any], known: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """The first keys of an entry that no client knows, each with the one that may be meant, or ""."""
+    names = sorted(CLIENT_KEYS.union(known))
+    odd = (key for key in entry if key not in names and not key.startswith(("_", "$", "//")))
+    for key in islice(odd, _MOST_UNKNOWN):
+        near = closest(key[:_LONGEST_KEY], names, limit=1, cutoff=_NEAR)
+        yield key, _LIKE.get(key) or next(iter(near), "")
 
 
 # Entries as any client's file has them, before they are checked.

@@ -7,13 +7,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 
 from inspector.config.client_format import (
+    CLIENT_KEYS,
     SECTIONS,
     is_inner,
-    misspelled,
     named,
     place_of,
     rule_of,
     translated,
+    unknown_keys,
 )
 from inspector.config.problem import Strict
 from inspector.config.setting import KnobKind, knobs_of
@@ -134,8 +135,8 @@ class Form:
     """A file in Toolsight's own form. `all_names` includes the disabled servers.
 
     `ignored` are the keys that were left out: one may be a misspelling. `unknown` are those by server
-    that are near to one that means something; `rules` say which of a server's tools the client gives its
-    model.
+    that no client knows, each with one that may be meant; `rules` say which of a server's tools the client
+    gives its model.
     """
 
     data: dict[str, Any]
@@ -193,7 +194,7 @@ def normalised(data: Mapping[str, Any]) -> Form:
         },
         ignored=tuple(key for key in data if key != section and key not in top),
         unknown={
-            name: tuple(misspelled(entry, ServerModel.model_fields))
+            name: tuple(unknown_keys(entry, ServerModel.model_fields))
             for name, entry in objects.items()
             if not is_own and name not in off
         },
@@ -224,8 +225,8 @@ def _is_ours(key: str, value: object) -> bool:
 def _server(entry: Any, is_own: bool) -> Any:
     if not isinstance(entry, dict):
         return entry
-    wrong = {key for key, _ in misspelled(entry, ServerModel.model_fields)} if is_own else set()
-    kept = {key: value for key, value in entry.items() if key in ServerModel.model_fields or key in wrong}
+    known = ServerModel.model_fields
+    kept = {key: value for key, value in entry.items() if key in known or (is_own and key not in CLIENT_KEYS)}
     for key in _URL_KEYS:
         if key in entry:
             kept.setdefault("url", entry[key])

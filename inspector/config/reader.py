@@ -156,7 +156,7 @@ def _unknown(form: Form) -> Iterator[SettingProblem]:
     for server, keys in form.unknown.items():
         for key, near in keys:
             text = f"has the unknown key `{shortened(one_line(key), _KEY_WIDTH)}`"
-            hint = f"Did you mean `{near}`?"
+            hint = f"Did you mean `{near}`?" if near else "Its client ignores it."
             yield SettingProblem(dotted(form.section, server), "", text, hint, server=server)
 
 

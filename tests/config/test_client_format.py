@@ -160,6 +160,7 @@ def test_codex_takes_headers_and_tools_from_keys_of_its_own(tmp_path: Path) -> N
         ({"mcpServers": {"s": {"command": "a", "environment": {"A": "1"}}}}, "environment", "env"),
         ({"mcpServers": {"s": {"command": "a", "arguments": []}}}, "arguments", "args"),
         ({"mcpServers": {"s": {"command": "a", "disabledTool": []}}}, "disabledTool", "disabledTools"),
+        ({"mcpServers": {"s": {"command": "a", "zzz": 1}}}, "zzz", ""),
     ],
 )
 def test_a_key_that_a_client_throws_away_is_named_with_the_nearest(
@@ -167,7 +168,7 @@ def test_a_key_that_a_client_throws_away_is_named_with_the_nearest(
 ) -> None:
     (problem,) = opened(tmp_path, "c.json", content).problems
     assert problem.text == f"has the unknown key `{key}`"
-    assert problem.hint == f"Did you mean `{meant}`?"
+    assert problem.hint == (f"Did you mean `{meant}`?" if meant else "Its client ignores it.")
     assert (problem.server, problem.severity.value) == ("s", "warning")
 
 
@@ -267,3 +268,17 @@ def test_a_place_is_found_only_where_servers_are() -> None:
     assert place_of({"extensions": {"disabled": ["a"], "theme": {"dark": True}}}) == ("mcpServers",)
     assert place_of({"mcp": {"servers": {}}}) == ("mcp", "servers")
     assert place_of({"mcp": {"allowed": ["a"]}, "mcpServers": {}}) == ("mcpServers",)
+
+
+def test_a_file_full_of_unknown_keys_is_told_in_short(tmp_path: Path) -> None:
+    keys = {f"{'x' * 100_000}{at}": 1 for at in range(50)}
+    problems = opened(tmp_path, "c.json", {"mcpServers": {"s": {"command": "a", **keys}}}).problems
+    assert len(problems) == 10
+    assert max(len(one.full) for one in problems) < 120
+
+
+def test_an_unknown_key_in_a_file_of_our_own_is_refused_by_name(tmp_path: Path) -> None:
+    content = {"mcpServers": {"s": {"command": "a", "call_timeout": 5, "zzz": 1, "autoApprove": []}}}
+    with pytest.raises(ConfigError, match="zzz") as raised:
+        opened(tmp_path, "c.json", content)
+    assert "autoApprove" not in str(raised.value)

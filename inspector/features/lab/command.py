@@ -296,7 +296,7 @@ def race(asked: str, chosen: Options) -> None:
 
     Discovery uses --profile, or else the profile of the configuration. Calls that may change something are
     skipped, because they would run twice, unless you pass --yes or use the demo's servers. To compare the
-    script of a scenario instead, use `toolsight scenario compare`.
+    script of a scenario instead, use `toolsight scenario compare NAME`.
 
     \b
     toolsight race "Which orders are late?" server.py

@@ -177,7 +177,7 @@ class ScenarioScreen(BaseScreen):
         "enter runs a scenario: fresh servers, the real loop, a scripted model, a clock that skips waiting.",
         "✓ marks an expectation that was met, ✕ one that was not, with what decided it.",
         "o opens the run in Trace, from its first model call: what was bound, searched and guarded.",
-        "`toolsight scenario run NAME --profile P` runs one under another profile, `compare` under several.",
+        "`toolsight scenario run NAME --profile kaman` runs one under a profile, `compare` under several.",
         "tab goes to the next pane, esc stops a run or goes back. / filters, y copies, r runs again.",
     )
 

@@ -130,7 +130,7 @@ def test_values_are_typed_checked_and_the_last_one_wins() -> None:
         (("--set", ""), "there is no setting ''", "toolsight config settings"),
         (
             ("--set", "gate.loader_capacity=9"),
-            "gate.loader_capacity is fixed at none",
+            "gate.loader_capacity is no longer a setting",
             "Leave it out",
         ),
         (("--profile", "kamann"), "there is no profile 'kamann'", "kaman"),

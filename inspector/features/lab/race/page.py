@@ -161,7 +161,7 @@ class RaceScreen(BaseScreen):
         "If a side solves less, no saving is shown: fewer tokens for less work save nothing.",
         "Calls that need approval are skipped, except for tools you allowed for this session.",
         "p chooses the profile. esc stops the runs, then goes back. ↑ ↓ scroll the notes.",
-        "`toolsight scenario compare` compares profiles over the script of a scenario.",
+        "`toolsight scenario compare NAME` compares profiles over the script of a scenario.",
     )
 
     def __init__(self, lab: Lab | None = None, pace: float = _PACE) -> None:
