@@ -41,7 +41,7 @@ from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Connector, Elicitor
 from inspector.mcp.reaper import Reaper
 from inspector.mcp.recorded_link import WithStoredListings
-from inspector.mcp.sign_in.kept import SignIns
+from inspector.mcp.sign_in.kept import SignIns, system_keychain
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.schema import PLAIN, ModelFeatures
 from inspector.search.index.ports import Embedder, StaticEmbedder
@@ -127,8 +127,8 @@ def mcp_connector(options: Options) -> McpConnector:
 
 
 def open_sign_ins(options: Options) -> SignIns:
-    """The sign-ins to servers, in a file beside the database."""
-    return SignIns(database_path(options).parent / "sign-ins.json")
+    """The sign-ins to servers: in the system's keychain, or in a file beside the database."""
+    return SignIns(database_path(options).parent / "sign-ins.json", system_keychain)
 
 
 @cache

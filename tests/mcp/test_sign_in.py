@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import stat
+import sys
 import time
 from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator
@@ -14,13 +15,14 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from traceback import format_exception
+from types import SimpleNamespace
 from typing import cast
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
 
-from inspector.core.error import AuthRequired
+from inspector.core.error import AuthRequired, StoreError
 from inspector.core.redaction import clean
 from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.client.connector import McpConnector
@@ -514,16 +516,62 @@ def test_a_pasted_text_that_is_no_answer_is_refused(text: str) -> None:
         read_answer(text)
 
 
+@dataclass
+class MemoryKeychain:
+    """A keychain of its own."""
+
+    kept: dict[tuple[str, str], str] = field(default_factory=dict)
+    is_locked: bool = False
+
+    def get_password(self, service: str, name: str) -> str | None:
+        if self.is_locked:
+            raise RuntimeError("locked")
+        return self.kept.get((service, name))
+
+    def set_password(self, service: str, name: str, password: str) -> None:
+        if self.is_locked:
+            raise RuntimeError("locked")
+        self.kept[service, name] = password
+
+    def delete_password(self, service: str, name: str) -> None:
+        del self.kept[service, name]
+
+
 ONE = SignIn({"access_token": "Access-Secret-9"}, {"client_id": "client-1"}, expires_at=5.0, wants="write")
 
 
-def test_a_sign_in_is_kept_by_address_until_it_is_removed(tmp_path: Path) -> None:
-    kept = SignIns(tmp_path / "new" / "sign-ins.json")
+@pytest.mark.parametrize("keychain", [None, MemoryKeychain()])
+def test_a_sign_in_is_kept_by_address_until_it_is_removed(
+    tmp_path: Path, keychain: MemoryKeychain | None
+) -> None:
+    kept = SignIns(tmp_path / "new" / "sign-ins.json", lambda: keychain)
     kept.put("https://user@Notes.example/mcp#top", ONE)
     assert kept.get("https://notes.example/mcp") == ONE
     assert kept.get("https://notes.example/other") is None
+    assert (tmp_path / "new").exists() == (keychain is None)
     assert kept.remove("https://notes.example/mcp")
     assert kept.get("https://notes.example/mcp") is None
+
+
+@pytest.mark.parametrize(("priorities", "is_used"), [([5.0], True), ([0.5], False), ([5.0, 0.5], True)])
+def test_a_keychain_that_is_a_plain_file_is_not_used(
+    monkeypatch: pytest.MonkeyPatch, priorities: list[float], is_used: bool
+) -> None:
+    each = [SimpleNamespace(priority=one) for one in priorities]
+    found = each[0] if len(each) == 1 else SimpleNamespace(priority=10, backends=each)
+    monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_keyring=lambda: found))
+    assert (kept.system_keychain() is not None) is is_used
+
+
+def test_a_locked_keychain_is_told_and_nothing_goes_to_a_file_instead(tmp_path: Path) -> None:
+    kept = SignIns(tmp_path / "sign-ins.json", lambda: MemoryKeychain(is_locked=True))
+    assert kept.get("https://notes.example/mcp") is None
+    with pytest.raises(StoreError, match="cannot be kept in the system's keychain") as caught:
+        kept.put("https://notes.example/mcp", ONE)
+    assert "Unlock it" in caught.value.hint
+    with pytest.raises(StoreError, match="cannot be removed from the system's keychain"):
+        kept.remove("https://notes.example/mcp")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_of_sign_ins_that_are_kept_at_once_none_is_lost(tmp_path: Path) -> None:

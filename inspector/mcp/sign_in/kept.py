@@ -1,15 +1,17 @@
-"""Where sign-ins are kept: in a file that only its owner can read."""
+"""Where sign-ins are kept: in the system's keychain if `keyring` is installed, else in a private file."""
 
 import asyncio
 import json
 import os
 import tempfile
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from hashlib import sha256
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from inspector.core.error import StoreError
@@ -17,8 +19,11 @@ from inspector.core.redaction import SECRETS, private_folder
 from inspector.mcp.frame import LOG
 from inspector.store.lock import locked
 
+_SERVICE = "toolsight"
 # In seconds: longer than an issuer may take to answer, and between two looks.
 _LONGEST_WAIT, _LOOKS_EVERY = 30.0, 0.05
+_INSTALL = "`pip install 'toolsight[keyring]'` to use the system's keychain, if it has one"
+_UNLOCK = "Unlock it, or keep sign-ins in a file: set PYTHON_KEYRING_BACKEND=keyring.backends.null.Keyring."
 _SECRET_KEYS = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
 
 
@@ -48,37 +53,78 @@ def learn_secrets(part: dict[str, Any]) -> None:
     SECRETS.learn({f"oauth.{key}": part[key] for key in _SECRET_KEYS if isinstance(part.get(key), str)})
 
 
+class Keychain(Protocol):
+    """What is used of `keyring`."""
+
+    def get_password(self, service: str, name: str) -> str | None: ...
+
+    def set_password(self, service: str, name: str, password: str) -> None: ...
+
+    def delete_password(self, service: str, name: str) -> None: ...
+
+
+def system_keychain() -> Keychain | None:
+    """The system's keychain; None without `keyring`, or if it finds none to use."""
+    try:
+        keyring: Any = import_module("keyring")
+        found = keyring.get_keyring()
+        # Those below 1 it does not recommend: they may keep passwords in plain files.
+        usable = max(one.priority for one in getattr(found, "backends", (found,))) >= 1
+    except Exception as error:  # a keychain may fail in any way of its own
+        LOG.info("no keychain: %r", error)
+        return None
+    return keyring if usable else None
+
+
 class SignIns:
     """The sign-ins of this person, by the address of the server. Any thread may use it."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, keychain: Callable[[], Keychain | None] = lambda: None) -> None:
+        """`path` is the file that is used without a `keychain`, which is looked for on first use."""
         self._path = path
+        self._find = keychain
+
+    @cached_property
+    def _keychain(self) -> Keychain | None:
+        return self._find()
 
     @property
     def place(self) -> str:
         """Where they are kept, for people."""
-        return f"{self._path}, a file that only you can read"
+        if self._keychain is not None:
+            return "the system's keychain"
+        return f"{self._path}, a file that only you can read ({_INSTALL})"
 
     def get(self, url: str) -> SignIn | None:
         """The sign-in to a server; None if there is none that can be read."""
         try:
-            found = SignIn(**json.loads(self._read().get(_name(url), "null")))
-        except (TypeError, ValueError) as error:
+            found = SignIn(**json.loads(self._text(_name(url)) or "null"))
+            found.learn()
+        except Exception as error:  # a keychain may fail in any way of its own; so may a damaged entry
             LOG.info("no sign-in to %s: %s", _name(url), type(error).__name__)
             return None
-        found.learn()
         return found
 
     def put(self, url: str, sign_in: SignIn) -> None:
         """Keep it in place of an earlier one. Raises StoreError."""
         sign_in.learn()
-        self._change(_name(url), json.dumps(asdict(sign_in)))
+        text = json.dumps(asdict(sign_in))
+        with self._told("kept in"):
+            if self._keychain is not None:
+                self._keychain.set_password(_SERVICE, _name(url), text)
+            else:
+                self._change(_name(url), text)
 
     def remove(self, url: str) -> bool:
         """Forget the sign-in to a server; False if there was none. Raises StoreError."""
-        if _name(url) not in self._read():
-            return False
-        self._change(_name(url), None)
+        name = _name(url)
+        with self._told("removed from"):
+            if self._text(name) is None:
+                return False
+            if self._keychain is not None:
+                self._keychain.delete_password(_SERVICE, name)
+            else:
+                self._change(name, None)
         return True
 
     @asynccontextmanager
@@ -100,6 +146,22 @@ class SignIns:
             if handle is not None:
                 os.close(handle)
 
+    @contextmanager
+    def _told(self, what: str) -> Iterator[None]:
+        """Whatever goes wrong inside becomes a StoreError."""
+        try:
+            yield
+        except Exception as error:
+            place, hint = str(self._path), "Check its folder, or choose another --database."
+            if self._keychain is not None:
+                place, hint = self.place, _UNLOCK
+            message = f"the sign-in cannot be {what} {place}: {type(error).__name__}"
+            raise StoreError(message, hint=hint) from error
+
+    def _text(self, name: str) -> str | None:
+        keychain = self._keychain
+        return self._read().get(name) if keychain is None else keychain.get_password(_SERVICE, name)
+
     def _read(self) -> dict[str, str]:
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
@@ -108,22 +170,15 @@ class SignIns:
         return found if isinstance(found, dict) else {}
 
     def _change(self, name: str, text: str | None) -> None:
-        """Keep a text by this name, or none. Of two changes at once, neither undoes the other.
-
-        Raises StoreError.
-        """
+        """Keep a text by this name, or none. Of two changes at once, neither undoes the other."""
+        private_folder(self._path.parent)
+        handle = os.open(self._path.with_name(f".{self._path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            private_folder(self._path.parent)
-            handle = os.open(self._path.with_name(f".{self._path.name}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-            try:
-                locked(handle, exclusive=True, waits=True)
-                texts = {**self._read(), name: text}
-                self._write({key: kept for key, kept in texts.items() if kept is not None})
-            finally:
-                os.close(handle)
-        except OSError as error:
-            message = f"the sign-in cannot be kept in {self._path}: {type(error).__name__}"
-            raise StoreError(message, hint="Check its folder, or choose another --database.") from error
+            locked(handle, exclusive=True, waits=True)
+            texts = {**self._read(), name: text}
+            self._write({key: kept for key, kept in texts.items() if kept is not None})
+        finally:
+            os.close(handle)
 
     def _write(self, texts: dict[str, str]) -> None:
         """Replace the file as a whole: it is never half written, nor readable by others for a moment."""

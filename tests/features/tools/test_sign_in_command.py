@@ -8,10 +8,12 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx2
 import pytest
 
+from inspector.cli.composition import open_sign_ins
 from inspector.cli.options import Options
 from inspector.core.error import AuthRequired, ConfigError
 from inspector.features.tools.sign_in_command import sign_in, sign_out
@@ -22,6 +24,8 @@ from tests.support.oauth_server import OAuthServer
 @asynccontextmanager
 async def configured(folder: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Options, None]:
     monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    # The system's own keychain is no part of a test.
+    monkeypatch.setitem(sys.modules, "keyring", None)
     async with serving(OAuthServer()) as origin:
         file = folder / "servers.json"
         file.write_text(json.dumps({"mcpServers": {"notes": {"url": f"{origin}/mcp"}}}))
@@ -92,3 +96,13 @@ async def test_an_unknown_server_is_an_error_that_names_those_with_an_address(
         with pytest.raises(ConfigError, match="no server 'note'") as caught:
             sign_out("note", chosen)
         assert "notes" in caught.value.hint
+
+
+@pytest.mark.parametrize("has_keychain", [True, False])
+def test_a_sign_in_is_kept_in_the_keychain_where_there_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_keychain: bool
+) -> None:
+    found = SimpleNamespace(get_keyring=lambda: SimpleNamespace(priority=5)) if has_keychain else None
+    monkeypatch.setitem(sys.modules, "keyring", found)
+    place = open_sign_ins(Options(database=tmp_path / "toolsight.db")).place
+    assert place.startswith("the system's keychain" if has_keychain else str(tmp_path))
