@@ -215,7 +215,6 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "sessions", "show", "--as", "events", *form
         yield "doctor", "breakers", *form
     yield "sessions", "next", "--export"
-    yield "sessions", "metrics", "--decisions", str(world.out / "decisions.jsonl")
     yield "sessions", "show", "--as", "spans", "--content"
 
 

@@ -101,8 +101,8 @@ _FORMER: Mapping[str, str] = {
     "budget": "compress_at emergency kept_tokens truncate_at warn_at",
     "chat": "written_calls",
     "client": "roots_changes",
-    "discovery": "auto_share auto_tokens auto_tools fuzzy_floor offer_domains offer_limit offer_server_query "
-    "offer_similarity token_bonus",
+    "discovery": "auto_share auto_tokens auto_tools fuzzy_floor learn offer_domains offer_limit "
+    "offer_server_query offer_similarity token_bonus",
     "fallback": "most",
     "federation": "seconds",
     "gate": "loader_capacity summaries summary_tokens",

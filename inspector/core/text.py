@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
-_CUTOFF = 0.5
+_CUTOFF = 0.55
 
 
 def closest(

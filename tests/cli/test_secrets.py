@@ -1,5 +1,6 @@
 """No planted secret leaves a run on a server that repeats it; `docs.hard.secrets` runs every command."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from docs.hard.secrets import (
     REPEATED,
     TOOL,
     World,
+    commands,
     found,
     on_file,
     open_to_others,
@@ -17,6 +19,7 @@ from docs.hard.secrets import (
 )
 from inspector.cli.run import Exit
 from inspector.core.redaction import SECRETS
+from tests.cli.test_hints import context_of
 from tests.support.commands import Toolsight
 
 # One command for each way out: a session and its store, the registry, a file, standard output.
@@ -53,3 +56,8 @@ def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
     assert {"out/registry.jsonl", ".local/share/toolsight/toolsight.db"} < files.keys()
     assert found({**printed, **files}) == {what: [] for what in PLANTED}
     assert open_to_others(world) == []
+
+
+def test_each_command_of_the_whole_run_is_one_that_there_is(world: World) -> None:
+    for words in commands(world):
+        context_of(shlex.join(["toolsight", *words]))

@@ -52,7 +52,7 @@ def test_settings_of_a_client_that_mean_something_else_are_left_alone(tmp_path: 
 
 
 def test_a_setting_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Path) -> None:
-    settings = {"guard": {"think": False}, "discovery.offer_limit": "yes", "binding.capacity": 4}
+    settings = {"guard": {"think": False}, "discovery": {"learn": True}, "binding.capacity": 4}
     content = {**SERVERS, "settings": settings, "tool_discovery": {"fuzzy_floor": 0.1, "max_limit": 7}}
     found = configured(tmp_path, content)
     assert found.values == {"binding.capacity": 4}
@@ -60,7 +60,7 @@ def test_a_setting_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Pa
     assert [problem.full for problem in found.problems] == [
         "tool_discovery.fuzzy_floor is no longer a setting: it changes nothing. Leave it out.",
         "settings.guard.think is no longer a setting: it changes nothing. Leave it out.",
-        "settings.discovery.offer_limit is no longer a setting: it changes nothing. Leave it out.",
+        "settings.discovery.learn is no longer a setting: it changes nothing. Leave it out.",
     ]
 
 

@@ -41,6 +41,9 @@ def test_a_server_that_is_named_tells_two_tools_of_one_name_apart() -> None:
 def test_nothing_is_suggested_where_nothing_is_near() -> None:
     assert closest("zzz", TOOLS) == ()
     assert closest("get_forecast", ()) == ()
+    assert closest("TOKEN_OF_SHOP", ("HOME", "LANG", "PATH")) == ()
+    assert closest("NOPE", ("HOME",)) == ()
+    assert closest("nosuch", ("notes:search",)) == ()
 
 
 def test_a_part_of_a_name_is_not_mistaken_for_the_name_when_sureness_is_asked_for() -> None:
