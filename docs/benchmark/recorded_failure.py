@@ -14,7 +14,7 @@ from typing import Any
 
 from inspector.core.error import BreakerState, FailureKind
 from inspector.loop.breaker import Breaker, Permit, admitted, ended
-from inspector.loop.breaking import AGAINST_SERVER, AGAINST_TOOL
+from inspector.loop.session_breakers import AGAINST_SERVER, AGAINST_TOOL
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.schema.json_value import JsonObject
 

@@ -33,8 +33,8 @@ from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop import tool_call
 from inspector.loop.breaker import BreakerStore, MemoryBreakers
-from inspector.loop.breaking import Breakers
 from inspector.loop.retry import Retry
+from inspector.loop.session_breakers import Breakers
 from inspector.loop.tool_call import Attempt, Break, Record as Recorded, Request, Restarts
 from inspector.schema.json_value import JsonObject
 from inspector.search.answer.retrieval import Live

@@ -14,10 +14,10 @@ from inspector.features.check import feature as check
 from inspector.features.clients import feature as clients
 from inspector.features.cost import feature as cost
 from inspector.features.demo import feature as demo
-from inspector.features.find import feature as find
 from inspector.features.lab import feature as lab
 from inspector.features.marketplace import feature as marketplace
 from inspector.features.registry import feature as registry
+from inspector.features.search import feature as find
 from inspector.features.setup import feature as setup
 from inspector.features.tools import feature as tools
 from inspector.features.trace import feature as trace

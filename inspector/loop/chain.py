@@ -21,12 +21,12 @@ from inspector.core.text import paragraphs
 from inspector.core.tool import Tool
 from inspector.loop.approval import Approvals
 from inspector.loop.binder import Binder
-from inspector.loop.breaking import Breakers
 from inspector.loop.fallback import MOST_TRIED, Fallbacks, Substitution
 from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.loop.rejection import Rejections
 from inspector.loop.retry import Retry
 from inspector.loop.search_tools import SearchTools
+from inspector.loop.session_breakers import Breakers
 from inspector.loop.tool_call import (
     Attempt,
     Break,

@@ -36,7 +36,6 @@ from inspector.core.session import SessionState
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.text import shortened
 from inspector.loop.binder import Binder
-from inspector.loop.breaking import Breakers
 from inspector.loop.chain import Around, Dispatcher, chain
 from inspector.loop.headroom import Headroom
 from inspector.loop.inertia import Inertia
@@ -44,6 +43,7 @@ from inspector.loop.iteration_guard import IterationGuard, LoopWatch
 from inspector.loop.rejection import Rejections, written_calls
 from inspector.loop.retry import ModelRetry
 from inspector.loop.search_tools import Further, RedundancyDetector, SearchTools, nowhere
+from inspector.loop.session_breakers import Breakers
 from inspector.loop.tool_call import Servers
 from inspector.search.answer.retrieval import Live
 from inspector.tokens.synthetic import Answer

@@ -10,7 +10,7 @@ from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.approval import is_known_to_read
 from inspector.loop.binder import Binder
-from inspector.loop.breaking import Breakers
+from inspector.loop.session_breakers import Breakers
 from inspector.schema.json_value import JsonObject
 from inspector.schema.narrowing import argument_mapping, mapped
 from inspector.schema.schema import schema_problem

@@ -17,7 +17,7 @@ from inspector.core.settings import InertiaSettings
 from inspector.core.stream import Session
 from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
-from inspector.loop.breaking import Breakers
+from inspector.loop.session_breakers import Breakers
 from inspector.search.answer.retrieval import Live
 from inspector.store.call_history import persona_of
 

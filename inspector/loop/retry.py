@@ -14,7 +14,7 @@ from inspector.core.ports import Clock
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.tool import Tool
 from inspector.loop.approval import is_repeatable
-from inspector.loop.breaking import Breakers
+from inspector.loop.session_breakers import Breakers
 from inspector.loop.tool_call import Call, Request, Restarts, failure_of, retry_after_of
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from inspector.core.ports import Clock
 from inspector.core.server import ServerPhase
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop.breaking import Breakers, Permits, Subject
+from inspector.loop.session_breakers import Breakers, Permits, Subject
 from inspector.schema.json_value import JsonObject
 
 # Turns of the event loop after which a connection that closed is known to have.

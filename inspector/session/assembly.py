@@ -45,10 +45,10 @@ from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.binder import Binder
 from inspector.loop.breaker import BreakerStore, MemoryBreakers
-from inspector.loop.breaking import Breakers
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.gate import Preconditions
 from inspector.loop.inertia import Inertia
+from inspector.loop.session_breakers import Breakers
 from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire

@@ -5,7 +5,7 @@ from textual.widgets import Input
 
 from inspector.app.place import WhyNotPage
 from inspector.core.ranking import SearchRequest
-from inspector.features.find.page import FindScreen
+from inspector.features.search.page import SearchScreen
 from tests.support.app import app_rig, arrives, goes, until
 from tests.support.fakes import says
 from tests.support.memory_vectors import MemoryEmbedder
@@ -16,7 +16,7 @@ from widgets import RecordList
 
 async def _searched(pilot: Pilot[None]) -> None:
     await goes(pilot, "search")
-    await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+    await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
     pilot.app.screen.query_one("#query", Input).focus()
     await pilot.press(*"refund", "enter")
 

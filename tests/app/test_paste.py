@@ -7,7 +7,7 @@ from textual.app import App, ComposeResult
 from textual.widgets import Input, TextArea
 
 from inspector.app.terminal import MOST_BREAKS, MOST_BYTES, TerminalApp, fitting
-from inspector.features.find.draft import DescriptionArea
+from inspector.features.search.draft import DescriptionArea
 from widgets import PlainInput, Prompt
 
 MEGABYTE = 1_000_000

@@ -43,13 +43,13 @@ from inspector.features.clients.request_page import ManifestScreen
 from inspector.features.cost.audit.page import MachineScreen
 from inspector.features.cost.page import BudgetScreen
 from inspector.features.demo.model import DemoPlanner
-from inspector.features.find.page import FindScreen
-from inspector.features.find.source_change import SourceDialog, question
 from inspector.features.lab.page import ScenarioScreen
 from inspector.features.lab.race.page import RaceScreen
 from inspector.features.lab.runs.page import RecordedRunScreen, RecordedRunsScreen
 from inspector.features.marketplace.page import MarketplaceScreen
 from inspector.features.registry.page import RegistryScreen
+from inspector.features.search.page import SearchScreen
+from inspector.features.search.source_change import SourceDialog, question
 from inspector.features.tools.page import ToolsScreen
 from inspector.features.trace.events_page import EventsScreen
 from inspector.features.trace.metrics.page import TelemetryScreen
@@ -60,10 +60,10 @@ from inspector.mcp.question import server_question
 from inspector.tokens.counter import TiktokenCounter
 from tests.features.access.test_page import POLICY as ACCESS
 from tests.features.check.test_page import offices
-from tests.features.find.test_edit import BETTER, PAY, QUERY as REFUND, keys, shop
-from tests.features.find.test_source_dialog import EFFECT, NEW, OLD, SOURCE
 from tests.features.lab.race.test_page import race_lab
 from tests.features.lab.runs.test_page import few_runs
+from tests.features.search.test_edit import BETTER, PAY, QUERY as REFUND, keys, shop
+from tests.features.search.test_source_dialog import EFFECT, NEW, OLD, SOURCE
 from tests.features.trace.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.support import firm
 from tests.support.canned import (
@@ -219,33 +219,33 @@ PAGES: Mapping[str, Picture] = {
         ),
     ),
     "find": Picture(
-        FindScreen,
+        SearchScreen,
         _office,
         _acts(Goes("search"), *keys(QUERY), "enter", Shows("confidence", "#facts")),
     ),
     "find-why-not": Picture(
-        FindScreen,
+        SearchScreen,
         _office,
         _acts(
-            Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
+            Opens(SearchScreen, WhyNotPage("shop:cancel_order", LATE)),
             Shows("Sentences tried"),
         ),
     ),
     "find-edit": Picture(
-        FindScreen,
+        SearchScreen,
         lambda: Shown(servers=shop(), embedder=MemoryEmbedder()),
         _acts(
-            Opens(FindScreen, EditPage(PAY.id, REFUND)),
+            Opens(SearchScreen, EditPage(PAY.id, REFUND)),
             Shows("ranks are current"),
             *keys(BETTER),
             Shows("ranks are current"),
         ),
     ),
     "find-rankers": Picture(
-        FindScreen,
+        SearchScreen,
         _office,
         _acts(
-            Opens(FindScreen, WhyNotPage("shop:cancel_order", LATE)),
+            Opens(SearchScreen, WhyNotPage("shop:cancel_order", LATE)),
             "c",
             *(Shows("pattern: regex"), Lacks("…  …")),
         ),

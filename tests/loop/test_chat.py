@@ -32,9 +32,9 @@ from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.binder import Binder
 from inspector.loop.breaker import MemoryBreakers
-from inspector.loop.breaking import Breakers
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
+from inspector.loop.session_breakers import Breakers
 from inspector.search.answer.retrieval import Live
 from inspector.store.memory import MemoryStore
 from tests.support.examples import examples

@@ -14,7 +14,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.tool import Annotations, Tool
 from inspector.loop import breaker
 from inspector.schema.json_value import JsonObject
-from tests.loop.test_breaking import Moody
+from tests.loop.test_session_breakers import Moody
 from tests.support.fakes import FixedApprover, calls
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import CITY, READS, Rig, connected, opened

@@ -19,7 +19,7 @@ from inspector.core.message import ToolResult
 from inspector.core.tool import Annotations, Tool
 from inspector.loop import breaker, retry
 from inspector.mcp.pace import retry_after
-from tests.loop.test_breaking import EVALUATE, FINE, SLOW, calc
+from tests.loop.test_session_breakers import EVALUATE, FINE, SLOW, calc
 from tests.support.fakes import calls
 from tests.support.workbench import READS, Rig, connected, happens
 

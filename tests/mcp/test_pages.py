@@ -9,7 +9,7 @@ from mcp.types import ListToolsResult
 from inspector.core.error import ProtocolError
 from inspector.core.ports import ToolListing
 from inspector.core.server import SkippedTool, skipped_lines
-from inspector.mcp.client.declared import read_pages
+from inspector.mcp.client.tool_pages import read_pages
 from inspector.mcp.client.translate import with_valid_tools
 from inspector.mcp.port import ignored
 from inspector.mcp.reading import Kind, Offered, Offers

@@ -315,7 +315,7 @@ MUTANTS = (
         (
             "tests/search/test_ranker_contract.py",
             "tests/search/test_metric.py",
-            "tests/features/find/test_results.py",
+            "tests/features/search/test_results.py",
         ),
     ),
     Mutant(
@@ -458,7 +458,7 @@ MUTANTS = (
     ),
     Mutant(
         "a list ends with the first page that lists nothing new",
-        "inspector/mcp/client/declared.py",
+        "inspector/mcp/client/tool_pages.py",
         "if cursor is not None and len(tools) + len(skipped) == known:",
         "if False:",
         ("tests/mcp/test_pages.py",),
@@ -544,10 +544,10 @@ MUTANTS = (
         ("tests/loop/test_settings_check.py",),
     ),
     Mutant(
-        "a misspelled key that a client throws away is named",
+        "a key that no client knows is named",
         "inspector/config/client_format.py",
-        "        if near:\n            yield key, near",
-        "        if False:\n            yield key, near",
+        "(key for key in entry if key not in names and",
+        "(key for key in entry if key in names and",
         ("tests/config/test_client_format.py",),
     ),
     Mutant(
@@ -592,7 +592,7 @@ MUTANTS = (
         "inspector/search/index/tool_index.py",
         'return f"ranks by words alone: {why}" if why else ""',
         'return ""',
-        ("tests/search/test_embedding.py", "tests/features/find/test_words_alone.py"),
+        ("tests/search/test_embedding.py", "tests/features/search/test_words_alone.py"),
     ),
     Mutant(
         "words alone are as careful as the model",

@@ -8,7 +8,7 @@ import pytest
 from textual import constants
 
 from inspector.app import app as app_module, place
-from inspector.features.find.draft import DescriptionArea
+from inspector.features.search.draft import DescriptionArea
 from inspector.mcp.pace import Coalesced
 from tests.support.idle import quicken
 from tests.support.picture import draw_when_read, read_styles_once

@@ -1,6 +1,6 @@
 """The marketplace of a session: what it has, what it suggests, and what installing would change.
 
-Nothing here starts or changes anything: what does is in `installing`, and only a person's command gets there.
+Nothing here starts or changes anything: only a person's command does.
 """
 
 import asyncio

@@ -25,7 +25,6 @@ from inspector.core.message import OnTask, TaskState, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerSpec
 from inspector.core.tool import Tool
-from inspector.mcp.client.declared import read_pages, server_info, takes_tasks
 from inspector.mcp.client.host import CALL, RAW, Channel, Host
 from inspector.mcp.client.http import HttpChannel
 from inspector.mcp.client.process import StdioChannel
@@ -33,6 +32,7 @@ from inspector.mcp.client.reader import ASK_FOR_LESS, TOO_LARGE, Reader, Recorde
 from inspector.mcp.client.server_request import ProgressReport, ServerRequests
 from inspector.mcp.client.session import ServerSession, SessionLost, is_lost
 from inspector.mcp.client.task import METHODS, TTL, TaskCall, task_in
+from inspector.mcp.client.tool_pages import read_pages, server_info, takes_tasks
 from inspector.mcp.client.translate import UNREADABLE, flaw_text, tool_result
 from inspector.mcp.frame import StderrLog
 from inspector.mcp.port import ignored

@@ -1,4 +1,4 @@
-"""A search from request to report: lookups, rules, the limit, the model's text (PRD section 2.3)."""
+"""A search from request to report: lookups, rules, what is withheld, the model's text (PRD section 2.3)."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,7 @@
-"""How real clients search; sources, and which weights are assumed, are in `clients/known/`."""
+"""How Claude Code, Codex, VS Code and Anthropic's API search.
+
+Sources, and which weights are assumed, are in `clients/known/`.
+"""
 
 import re
 from collections import Counter

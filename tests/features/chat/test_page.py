@@ -12,8 +12,8 @@ from inspector.core.error import ModelError
 from inspector.core.ports import Decision
 from inspector.features.chat.conversation import ConversationPanel, ItemBlock
 from inspector.features.chat.page import SessionScreen, example_requests
-from inspector.features.find.page import FindScreen
 from inspector.features.lab.race.page import RaceScreen
+from inspector.features.search.page import SearchScreen
 from tests.support.app import app_rig, seen, until
 from tests.support.fakes import calls, says, searches
 from tests.support.workbench import Rig
@@ -138,7 +138,7 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
         await pilot.press("escape", "w")
         await until(pilot, lambda: isinstance(pilot.app.screen, ToolPicker))
         await pilot.press(*"refund", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
         await until(pilot, lambda: "forecast for a city" in seen(pilot))
         await pilot.press("escape", "escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))

@@ -13,7 +13,6 @@ from inspector.core.error import ToolsightError
 from inspector.core.marketplace import Suggestion
 from inspector.core.package_run import PackageKind
 from inspector.core.ranking import Score, SearchRequest
-from inspector.features.find.page import FindScreen
 from inspector.features.marketplace.marketplace import marketplace_of, suggestion
 from inspector.features.marketplace.page import (
     BLOCKED,
@@ -26,6 +25,7 @@ from inspector.features.marketplace.page import (
     row,
 )
 from inspector.features.marketplace.plugin import Plugin
+from inspector.features.search.page import SearchScreen
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.marketplace import CURRENCY, RATES, market, plugin, servers_and_money
@@ -133,7 +133,7 @@ async def test_a_query_ranks_the_plugins_and_says_by_which_text() -> None:
 async def test_find_shows_plugins_apart_from_tools_and_enter_opens_one() -> None:
     async with app_rig(configuration=CONFIGURED, marketplace=market()) as (pilot, _):
         await goes(pilot, "search")
-        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
         await arrives(pilot, SearchPage(SearchRequest(RATES)))
         await until(pilot, lambda: "◇" in seen(pilot))
         found = pilot.app.screen.query_one("#found", RecordList)

@@ -10,9 +10,9 @@ from textual.widgets import Input
 from inspector.app.place import SearchPage, WorklistPage
 from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
-from inspector.features.find import worklist as content
-from inspector.features.find.page import FindScreen
-from inspector.features.find.worklist import WorkItem, Worklist
+from inspector.features.search import worklist as content
+from inspector.features.search.page import SearchScreen
+from inspector.features.search.worklist import WorkItem, Worklist
 from tests.support.app import app_rig, arrives, goes, seen, toasts, until
 from tests.support.fakes import calls, says, searches
 from widgets import RecordList
@@ -89,7 +89,7 @@ async def test_enter_shows_a_kept_request_and_the_delete_key_takes_it_off() -> N
         _requests(pilot).focus()
         await pilot.press("down", "enter")
         screen = pilot.app.screen
-        assert isinstance(screen, FindScreen)
+        assert isinstance(screen, SearchScreen)
         await until(pilot, lambda: screen.request == FORECAST)
         assert (screen.own_tool, screen.tool_id) == ("weather:get_forecast", "weather:get_forecast")
         await until(pilot, lambda: "D remove" in seen(pilot))

@@ -29,7 +29,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.report import NAME, Column, Table
 from inspector.features.check.finding import Proposal
 from inspector.features.check.proposal import ProposalTrial
-from inspector.features.find.facts import (
+from inspector.features.search.facts import (
     edit_report,
     rankers_report,
     search_report,

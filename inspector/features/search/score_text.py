@@ -12,8 +12,8 @@ from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED
 from inspector.core.ranking import USED_BEFORE, Hit, Part, SearchReport, Signal
-from inspector.features.find.facts import SHORT_TERMS, signal_word
-from inspector.features.find.search_job import Pane, Topic, outcome
+from inspector.features.search.facts import SHORT_TERMS, signal_word
+from inspector.features.search.search_job import Pane, Topic, outcome
 from inspector.search.index.vocabulary import as_written
 from inspector.search.ranker.ranker_list import INFO
 from widgets import middle, plain, shorten, stacked, visible

@@ -20,9 +20,9 @@ from inspector.app.draw.line import failure_text
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.tool import Tool
-from inspector.features.find import draft
-from inspector.features.find.draft import Reading, ToolTextEditor
-from inspector.features.find.search_job import Pane, Topic
+from inspector.features.search import draft
+from inspector.features.search.draft import Reading, ToolTextEditor
+from inspector.features.search.search_job import Pane, Topic
 from inspector.search.answer.tool_edit import EditTrial, ToolText, reworded, wording_of
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from widgets import RecordList, visible

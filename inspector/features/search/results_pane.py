@@ -19,9 +19,9 @@ from inspector.core.number import percent
 from inspector.core.ranking import Gap, Hit, Outcome, SearchReport, with_gaps
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
-from inspector.features.find.facts import score
-from inspector.features.find.score_text import BAR_WIDTH, bars
-from inspector.features.find.search_job import outcome
+from inspector.features.search.facts import score
+from inspector.features.search.score_text import BAR_WIDTH, bars
+from inspector.features.search.search_job import outcome
 from inspector.search.answer.standing import hit_of
 from widgets import Column, Record, RecordList, Tone, middle, plain, visible
 

@@ -16,10 +16,10 @@ from inspector.core.server import ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Catalog, Tool
 from inspector.features.check.finding import Effect, Proposal
-from inspector.features.find import why_not_pane as content
-from inspector.features.find.facts import reasons
-from inspector.features.find.page import FindScreen
-from inspector.features.find.why_not_pane import missing_tool
+from inspector.features.search import why_not_pane as content
+from inspector.features.search.facts import reasons
+from inspector.features.search.page import SearchScreen
+from inspector.features.search.why_not_pane import missing_tool
 from inspector.search.answer.standing import Standing
 from inspector.search.answer.why_not import LOOKED_UP, Rival, WhyNot, ledger
 from tests.support.app import app_rig, arrives, goes, said, seen, until
@@ -184,7 +184,7 @@ async def test_a_tool_is_set_against_the_last_result() -> None:
         assert not _proposals(pilot).records
         await until(pilot, lambda: _proposals(pilot).has_focus_within)
         await pilot.press("tab", "enter")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: not isinstance(pilot.app.screen, SearchScreen))
         await goes(pilot, "search")
         await pilot.press("e")
         await until(pilot, lambda: pilot.app.screen.query_one("#name", PlainInput).value == "cancel_order")

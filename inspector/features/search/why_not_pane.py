@@ -22,7 +22,7 @@ from inspector.core.text import closest
 from inspector.core.tool import Catalog
 from inspector.features.check.finding import Effect, Proposal
 from inspector.features.check.proposal import ProposalTrial, is_first
-from inspector.features.find.facts import (
+from inspector.features.search.facts import (
     LEDGER,
     cut_text,
     ledger_cells,
@@ -31,8 +31,8 @@ from inspector.features.find.facts import (
     reasons,
     rival_text,
 )
-from inspector.features.find.score_text import COLORS
-from inspector.features.find.search_job import NO_QUERY, Pane, Topic
+from inspector.features.search.score_text import COLORS
+from inspector.features.search.search_job import NO_QUERY, Pane, Topic
 from inspector.search.answer.evalset import added_cases
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.why_not import LOOKED_UP, LedgerLine, WhyNot, why_not

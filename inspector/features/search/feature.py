@@ -3,10 +3,14 @@
 from inspector.core.feature import CommandInfo, Feature, PageInfo
 
 FEATURE = Feature(
-    "find",
+    "search",
     pages=(
         PageInfo(
-            "search", "search", "Search, and see why a tool is or is not found.", "find", at="page:FindScreen"
+            "search",
+            "search",
+            "Search, and see why a tool is or is not found.",
+            "find",
+            at="page:SearchScreen",
         ),
     ),
     commands=(CommandInfo("search", "command:search", "Find"),),

@@ -19,11 +19,11 @@ from inspector.core.ranking import (
     Signal,
 )
 from inspector.core.tool import Tool
-from inspector.features.find import results_pane as content, search_job as facts
-from inspector.features.find.facts import signal_word
-from inspector.features.find.results_pane import Own, own_line
-from inspector.features.find.score_text import BAR_WIDTH, COLORS, WIDTH, bars, bill
-from inspector.features.find.search_job import outcome
+from inspector.features.search import results_pane as content, search_job as facts
+from inspector.features.search.facts import signal_word
+from inspector.features.search.results_pane import Own, own_line
+from inspector.features.search.score_text import BAR_WIDTH, COLORS, WIDTH, bars, bill
+from inspector.features.search.search_job import outcome
 from inspector.search.index.vocabulary import as_written
 from inspector.search.ranker.ranker_list import INFO, RANKERS
 from tests.support.hostile import with_hostile_text

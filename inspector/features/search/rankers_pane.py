@@ -13,8 +13,8 @@ from inspector.app.context import Job
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.line import MUTED, failure_line
 from inspector.core.number import count
-from inspector.features.find.facts import score
-from inspector.features.find.search_job import NO_QUERY, Pane, Topic
+from inspector.features.search.facts import score
+from inspector.features.search.search_job import NO_QUERY, Pane, Topic
 from inspector.search.answer.standing import Standings, standings_under
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker_list import INFO, RANKERS

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from inspector.cli.run import Exit
 from inspector.cli.table import say_report
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
-from inspector.features.find.facts import search_report
+from inspector.features.search.facts import search_report
 from tests.support.commands import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 

@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.place import WhyNotPage
 from inspector.core.ranking import SearchRequest
-from inspector.features.find import rankers_pane as content
+from inspector.features.search import rankers_pane as content
 from inspector.search.answer.standing import standings_under
 from inspector.search.ranker.ranker_list import INFO, RANKERS
 from tests.support.app import app_rig, arrives, said, until

@@ -17,7 +17,7 @@ from textual.widgets import Input, Label, Static, TextArea
 
 from inspector.app.draw.line import MUTED
 from inspector.core.tool import Tool
-from inspector.features.find.facts import EDIT
+from inspector.features.search.facts import EDIT
 from inspector.schema.schema import fields
 from inspector.search.answer.standing import Standing
 from inspector.search.answer.tool_edit import (

@@ -13,10 +13,10 @@ from fixtures.hostile import HOSTILE, HUGE, hostile_tools
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.place import EditPage
 from inspector.core.tool import Tool
-from inspector.features.find import edit_pane as edit_pane
-from inspector.features.find.draft import LONGEST, FieldText, patch
-from inspector.features.find.edit_pane import EditPane
-from inspector.features.find.page import FindScreen
+from inspector.features.search import edit_pane as edit_pane
+from inspector.features.search.draft import LONGEST, FieldText, patch
+from inspector.features.search.edit_pane import EditPane
+from inspector.features.search.page import SearchScreen
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
 from inspector.search.answer.tool_edit import reworded, wording_of
@@ -147,7 +147,7 @@ async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
         await _pasted(pilot, THIEF)
         _page(pilot).query_one("#around", RecordList).focus()
         await pilot.press("enter")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: not isinstance(pilot.app.screen, SearchScreen))
         assert PAY.id in seen(pilot)
         await goes(pilot, "search")
         _page(pilot).query_one("#changes", RecordList).focus()

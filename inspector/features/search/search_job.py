@@ -21,7 +21,7 @@ from inspector.core.ranking import Answer, Hit, IndexPhase, IndexState, Outcome,
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
-from inspector.features.find.facts import stands_for, state_word
+from inspector.features.search.facts import stands_for, state_word
 from inspector.search.answer.answer_text import WITHHELD, confidence_text
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.index.tool_index import ToolIndex

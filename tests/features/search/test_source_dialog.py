@@ -13,9 +13,9 @@ from inspector.app.place import WhyNotPage
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Effect
-from inspector.features.find.page import FindScreen
-from inspector.features.find.source_change import SourceDialog
-from inspector.features.find.why_not_pane import WhyNotPane
+from inspector.features.search.page import SearchScreen
+from inspector.features.search.source_change import SourceDialog
+from inspector.features.search.why_not_pane import WhyNotPane
 from tests.support.app import app_rig, arrives, seen, toasts, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import configured
@@ -102,7 +102,7 @@ async def test_a_proposal_is_shown_as_a_difference_and_written_after_a_yes(
         await pilot.press("y")
         await until(pilot, lambda: "Written" in toasts(pilot))
         assert _text(source) == SOURCE.replace(OLD, NEW)
-        assert isinstance(pilot.app.screen, FindScreen)
+        assert isinstance(pilot.app.screen, SearchScreen)
 
 
 @pytest.mark.parametrize("keys", [("enter",), ("escape",), ("n",), ("c",)])

@@ -16,7 +16,7 @@ from inspector.core.tool import Tool
 from inspector.features.check.finding import Effect, Place
 from inspector.features.check.page import drawn_effect
 from inspector.features.check.source_text import Replacement, place_of, replacement
-from inspector.features.find.why_not_pane import WhyNotPane
+from inspector.features.search.why_not_pane import WhyNotPane
 from widgets import Choice, Confirm, Hanging, plain, safe
 
 WRITE, COPY, DRAFT, NO = "write", "copy", "edit as a draft", "no"

@@ -26,14 +26,14 @@ from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import ServerState, SessionState
-from inspector.features.find.edit_pane import EditPane
-from inspector.features.find.rankers_pane import RankersPane
-from inspector.features.find.results_pane import NO_RANKS, ResultList
-from inspector.features.find.score_text import LETTERS, ScorePane
-from inspector.features.find.search_job import NO_QUERY, AskBar, Pane, Search, Topic, heading
-from inspector.features.find.source_change import SourceChanges
-from inspector.features.find.why_not_pane import WhyNotPane
-from inspector.features.find.worklist import Worklist
+from inspector.features.search.edit_pane import EditPane
+from inspector.features.search.rankers_pane import RankersPane
+from inspector.features.search.results_pane import NO_RANKS, ResultList
+from inspector.features.search.score_text import LETTERS, ScorePane
+from inspector.features.search.search_job import NO_QUERY, AskBar, Pane, Search, Topic, heading
+from inspector.features.search.source_change import SourceChanges
+from inspector.features.search.why_not_pane import WhyNotPane
+from inspector.features.search.worklist import Worklist
 from widgets import RecordList, ViewStrip
 
 SCORE, WHY_NOT, EDIT, RANKERS = "score", "why-not", "edit", "rankers"
@@ -47,7 +47,7 @@ _NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score
 
 
 # Long because the query, the list and the right half meet here; what each shows is in its own file.
-class FindScreen(SourceChanges):
+class SearchScreen(SourceChanges):
     """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
 
     page = "search"

@@ -14,13 +14,13 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.features.chat.page import SessionScreen
-from inspector.features.find import results_pane as content
-from inspector.features.find.edit_pane import EditPane
-from inspector.features.find.page import FindScreen
-from inspector.features.find.rankers_pane import RankersPane
-from inspector.features.find.score_text import ScorePane
-from inspector.features.find.search_job import AskBar, Pane, error_line
-from inspector.features.find.why_not_pane import WhyNotPane
+from inspector.features.search import results_pane as content
+from inspector.features.search.edit_pane import EditPane
+from inspector.features.search.page import SearchScreen
+from inspector.features.search.rankers_pane import RankersPane
+from inspector.features.search.score_text import ScorePane
+from inspector.features.search.search_job import AskBar, Pane, error_line
+from inspector.features.search.why_not_pane import WhyNotPane
 from inspector.search.answer.why_not import why_not
 from tests.support.app import app_rig, arrives, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
@@ -184,7 +184,7 @@ async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_l
             if not found.has_focus_within:
                 await pilot.press("escape")
             await until(pilot, lambda: found.has_focus_within)
-            assert isinstance(pilot.app.screen, FindScreen)
+            assert isinstance(pilot.app.screen, SearchScreen)
             assert found.current == before or found.current.copy == before.copy  # type: ignore[union-attr]
         assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
         assert _searches(rig) == 1
@@ -234,7 +234,7 @@ async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded
     async with app_rig(embedder=MemoryEmbedder(), settled=False) as (pilot, rig):
         await until(pilot, lambda: isinstance(pilot.app.screen, SessionScreen))
         await goes(pilot, "search")
-        await until(pilot, lambda: isinstance(pilot.app.screen, FindScreen))
+        await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
         await pilot.press(*"forecast", "enter")
         await until(pilot, lambda: "confidence " in said(pilot, "#facts"))
@@ -274,4 +274,4 @@ async def test_the_bill_follows_the_cursor() -> None:
         await pilot.press("up", "up")
         await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
         await pilot.press("enter")
-        assert isinstance(pilot.app.screen, FindScreen)
+        assert isinstance(pilot.app.screen, SearchScreen)
