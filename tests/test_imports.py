@@ -27,6 +27,13 @@ SLOW = (
 )
 
 
+@pytest.mark.parametrize("folder", ["docs", "docs/benchmark", "docs/hard", "docs/papers"])
+def test_programs_that_are_run_by_hand_name_what_there_is(folder: str) -> None:
+    for _, name, _ in pkgutil.iter_modules([folder]):
+        if name != "__main__":
+            importlib.import_module(f"{folder.replace('/', '.')}.{name}")
+
+
 def loaded_after(statement: str) -> set[str]:
     code = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

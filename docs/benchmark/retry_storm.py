@@ -31,7 +31,7 @@ from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
-from inspector.loop import tool_call
+from inspector.loop import retry
 from inspector.loop.breaker import BreakerStore, MemoryBreakers
 from inspector.loop.retry import Retry
 from inspector.loop.session_breakers import Breakers
@@ -56,7 +56,7 @@ _OFTEN: Mapping[str, Any] = {
 }
 # The constants of a client without a budget, and ours.
 _WITHOUT_BUDGET: Mapping[str, Any] = {"_FIRST_PAUSE": 0.1, "_RETRIES_A_TURN": 1_000_000}
-_BUDGET = {name: getattr(tool_call, name) for name in _WITHOUT_BUDGET}
+_BUDGET = {name: getattr(retry, name) for name in _WITHOUT_BUDGET}
 _BOUNDED: Mapping[str, Any] = {"retry.enabled": True, "retry.tools": ("*",)}
 _BREAKER: Mapping[str, Any] = {"breaker.enabled": True}
 WAYS: Mapping[str, Mapping[str, Any]] = {
@@ -201,7 +201,7 @@ def storm(values: Mapping[str, Any], seed: int) -> Storm:
 
     async def run() -> None:
         agents = [Agent(number, server, breakers, settings, done) for number in range(AGENTS)]
-        with suppress(TimeoutError), patch.multiple(tool_call, **constants):
+        with suppress(TimeoutError), patch.multiple(retry, **constants):
             async with asyncio.timeout(END):
                 await asyncio.gather(*(agent.work(seed, number) for number, agent in enumerate(agents)))
 

@@ -125,6 +125,8 @@ _OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
 # Clients have similar keys of their own (userSettings, profiles), so only a shorter key is a misspelling.
 _MISSPELLED = 0.85
 _OWN_SERVER = frozenset({"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations"})
+FORMER_KEY = "client_capabilities"
+"""What an earlier version declared to one server alone; the settings `client` say it for all of them."""
 SETTING_SECTIONS = tuple(section.name for section in fields(Settings))
 _URL_KEYS = ("httpUrl", "serverUrl")
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
@@ -136,7 +138,7 @@ class Form:
 
     `ignored` are the keys that were left out: one may be a misspelling. `unknown` are those by server
     that no client knows, each with one that may be meant; `rules` say which of a server's tools the client
-    gives its model.
+    gives its model; `former` are the servers with the `FORMER_KEY`.
     """
 
     data: dict[str, Any]
@@ -146,6 +148,7 @@ class Form:
     ignored: tuple[str, ...] = ()
     unknown: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
     rules: Mapping[str, ServerRule] = field(default_factory=dict)
+    former: tuple[str, ...] = ()
 
 
 def normalised(data: Mapping[str, Any]) -> Form:
@@ -194,11 +197,12 @@ def normalised(data: Mapping[str, Any]) -> Form:
         },
         ignored=tuple(key for key in data if key != section and key not in top),
         unknown={
-            name: tuple(unknown_keys(entry, ServerModel.model_fields))
+            name: tuple(unknown_keys(entry, (*ServerModel.model_fields, FORMER_KEY)))
             for name, entry in objects.items()
             if not is_own and name not in off
         },
         rules={name: rule for name, entry in objects.items() if (rule := rule_of(entry)) != ServerRule()},
+        former=tuple(name for name, entry in objects.items() if FORMER_KEY in entry and name not in off),
     )
 
 
@@ -225,8 +229,8 @@ def _is_ours(key: str, value: object) -> bool:
 def _server(entry: Any, is_own: bool) -> Any:
     if not isinstance(entry, dict):
         return entry
-    known = ServerModel.model_fields
-    kept = {key: value for key, value in entry.items() if key in known or (is_own and key not in CLIENT_KEYS)}
+    known, left_out = ServerModel.model_fields, CLIENT_KEYS | {FORMER_KEY}
+    kept = {key: value for key, value in entry.items() if key in known or (is_own and key not in left_out)}
     for key in _URL_KEYS:
         if key in entry:
             kept.setdefault("url", entry[key])

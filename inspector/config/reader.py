@@ -14,6 +14,7 @@ from inspector.config.configuration import Configuration, target, without_secret
 from inspector.config.file import dotted, is_file, load_value
 from inspector.config.format import (
     DISCOVERY,
+    FORMER_KEY,
     FileModel,
     Form,
     RuleModel,
@@ -138,12 +139,15 @@ def read(
         profile=read_profile(path, model.profile),
         values=read_settings(path, model.settings, FORMER),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
-        problems=(*_unknown(form), *_former(model)),
+        problems=(*_unknown(form), *_former(form, model)),
     )
 
 
-def _former(model: FileModel) -> Iterator[SettingProblem]:
+def _former(form: Form, model: FileModel) -> Iterator[SettingProblem]:
     """The settings of earlier versions, which change nothing."""
+    for name in form.former:
+        where = f"{dotted(form.section, name)}.{FORMER_KEY}"
+        yield SettingProblem(where, "", NO_SETTING, "Set `client` for every server instead.", server=name)
     places = [(f"tool_discovery.{name}", f"discovery.{name}") for name in model.tool_discovery or ()]
     places += [(where, knob_path) for where, knob_path, _ in _pairs(model.settings)]
     for where, knob_path in places:

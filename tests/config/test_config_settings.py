@@ -64,6 +64,16 @@ def test_a_setting_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Pa
     ]
 
 
+def test_a_servers_key_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Path) -> None:
+    entry = {"command": "shop", "client_capabilities": {"roots": False}}
+    for more in ({}, {"settings": {"binding.capacity": 4}}):
+        found = configured(tmp_path, {"mcpServers": {"shop": entry}, **more})
+        assert [problem.full for problem in found.problems] == [
+            "mcpServers.shop.client_capabilities is no longer a setting: it changes nothing. "
+            "Set `client` for every server instead."
+        ]
+
+
 @pytest.mark.parametrize(
     ("more", "expected"),
     [
