@@ -29,7 +29,7 @@ _USE = (
     Column("definitions", lambda one: one.tokens or None, TOKENS),
     Column("results", lambda one: one.results or None, TOKENS),
 )
-_OF_ONE = (*_USE, Column("trouble", lambda use: _short("needs a login" if use.logins else use.trouble, 80)))
+_TROUBLE = Column("trouble", lambda use: _short("needs a login" if use.logins else use.trouble, 80))
 _OF_ALL = (
     *(_USE[0], Column("sessions", kind=COUNT), *_USE[1:]),
     Column("trouble", lambda one: _trouble(one)),
@@ -227,7 +227,9 @@ def session_report(found: Findings) -> Iterator[Block]:
     yield reported_text(found.reported)
     if found.servers:
         yield ""
-        yield Table.of(_OF_ONE, found.servers.values())
+        # Without the column the table fits beside the names of most servers on a narrow terminal.
+        in_trouble = any(use.logins or use.trouble for use in found.servers.values())
+        yield Table.of((*_USE, _TROUBLE) if in_trouble else _USE, found.servers.values())
     yield from _missed(found)
     yield from _taken(found)
     unused = sorted(tool_id for use in found.servers.values() for tool_id in use.unused)
