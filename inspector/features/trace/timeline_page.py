@@ -157,7 +157,7 @@ class TimelineScreen(ListPage, ToolKeys):
         "During a replay, the top line shows REPLAY. A replay is read-only.",
         "n returns to the running session.",
         "o lists the recorded sessions. f hides tools that never moved.",
-        "/ filters, y copies a tool's id, esc goes back. `toolsight sessions show` prints the same.",
+        "/ filters, y copies a tool's id, esc goes back. `toolsight sessions show --json` has the same.",
     )
 
     when_not_typing = frozenset({"call", "first_call", "last_call", "show_moment"})
