@@ -29,7 +29,6 @@ from screenshots.taking import goes, running, save, types, until
 from widgets import PlainInput, RecordList
 
 LATE = "mail the customer about the late parcel"
-TWO_STEPS = "Which orders shipped late? Put a meeting about them into the calendar."
 EXPECTED = "office:send_message"
 ORDERS = "Which orders shipped late? Mail the list to sales@example.com."
 
@@ -68,12 +67,7 @@ async def pages(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def xray(pilot: Pilot[None]) -> None:
-    """Take the place Find: steps, score, why not, rankers, edit; then findings and the bench."""
-    await search(pilot, TWO_STEPS)
-    await pilot.press("b")
-    await pilot.pause(3.0)
-    save(pilot, "steps")
-    await pilot.press("escape", "s")
+    """Take the place Search: score, why not, rankers, edit; then findings and the bench."""
     await search(pilot, LATE)
     save(pilot, "search")
     found = pilot.app.screen.query_one("#found", RecordList)
@@ -163,7 +157,7 @@ async def sessions(pilot: Pilot[None], bench: Workbench) -> None:
     await pilot.pause(1.0)
     save(pilot, "sessions")
     habits = {"persona": "shop reports", "seed": str(fixtures_path() / "inertia" / "shop_reports.yaml")}
-    for name, value in (*habits.items(), ("enabled", True)):
+    for name, value in habits.items():
         bench.change_setting(f"inertia.{name}", value)
     await goes(pilot, "telemetry")
     await pilot.press("a")
