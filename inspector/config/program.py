@@ -189,13 +189,9 @@ def _spelled(program: Program) -> str:
     return ", ".join(parts)
 
 
-_SCRIPTS = frozenset(
-    (
-        *(".py", ".pyw", ".pyz", ".sh", ".bash", ".zsh", ".rb", ".pl", ".php", ".lua", ".jar", ".ps1"),
-        *(".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".wasm", ".r", ".jl", ".go"),
-        *(".kts", ".exs", ".groovy", ".tcl", ".bat", ".cmd"),
-    )
-)
+_ENDINGS = ".py .pyw .pyz .sh .bash .zsh .rb .pl .php .lua .jar .ps1 .bat .cmd .wasm .r .jl .go .kts .exs"
+_JAVASCRIPT_ENDINGS = ".js .mjs .cjs .jsx .ts .mts .cts .tsx"
+_SCRIPTS = frozenset((*_ENDINGS.split(), *_JAVASCRIPT_ENDINGS.split(), ".groovy", ".tcl"))
 # What runs its first word that is a file or a folder, whatever that is called.
 _INTERPRETERS = SHELLS | {"python", "pypy", "node", "bun", "deno", "ruby", "perl", "php", "lua", "rscript"}
 _RUNNERS = frozenset({"npm", "pnpm", "yarn", "make", "gmake", "uv", "poetry", "pdm", "rye", "hatch"})

@@ -1,6 +1,7 @@
 """What every reader of transcripts is: entries in order, also while an answer is still being written."""
 
 import json
+from abc import ABC, abstractmethod
 from codecs import BOM_UTF8
 from collections.abc import Hashable
 from dataclasses import dataclass, field
@@ -78,7 +79,7 @@ def parsed(line: bytes, tally: Tally) -> dict[str, Any] | None:
     return value
 
 
-class RecordReader:
+class RecordReader(ABC):
     """Reads the records of one transcript, in the order of the file. Nothing in a record makes it fail.
 
     The beginning comes first, and behind an answer what came while it was written.
@@ -105,9 +106,9 @@ class RecordReader:
         record = parsed(line, self.tally)
         return [] if record is None else self.read(record)
 
+    @abstractmethod
     def take(self, record: dict[str, Any]) -> None:
         """Read a record; what it says is added, and an answer perhaps opened or closed."""
-        raise NotImplementedError
 
     def finish(self) -> list[Entry]:
         """The entries that waited for more; what comes after that makes entries of its own."""
