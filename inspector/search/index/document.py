@@ -177,7 +177,7 @@ class Postings:
         """`width` is the number of fields."""
         self.size = len(documents)
         self.width = width
-        self._read = tuple(documents)
+        self.counts = tuple(documents)
         terms = np.concatenate([np.zeros(0, np.int32), *(d.ids for d in documents)])
         frequencies = np.concatenate([np.zeros((0, width), np.uint8), *(d.frequencies for d in documents)])
         order = _grouping(terms)
@@ -194,10 +194,6 @@ class Postings:
             return np.ones(self.width)
         means = self.lengths.mean(axis=0)
         return np.where(means > 0, means, 1.0)
-
-    def counts(self, document: int) -> TermCounts:
-        """The terms of one document."""
-        return self._read[document]
 
     def span(self, term_id: int) -> slice:
         """The range of a term's entries; empty for a term that no document has."""

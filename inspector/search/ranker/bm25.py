@@ -163,7 +163,7 @@ class Bm25Ranker:
 
     def parts(self, asked: "Asked", position: int, scale: float = 1.0) -> Iterator[Part]:
         """The parts of a tool's score by term and field, times a scale."""
-        own, lengths = self._postings.counts(position), self._postings.lengths[position]
+        own, lengths = self._postings.counts[position], self._postings.lengths[position]
         frequencies = dict(zip(own.ids.tolist(), own.frequencies, strict=True))
         for term in asked:
             if term.id not in frequencies:
