@@ -132,13 +132,13 @@ def _read(
     file: ClientFile, data: Mapping[str, Any], environment: Mapping[str, str], inputs: Mapping[str, str]
 ) -> ClientConfiguration | Unreadable:
     try:
-        whole = read(file.path, data, environment=environment, inputs=inputs)
+        whole = read(file.path, data, environment=environment, inputs=inputs, client=file.client)
         return ClientConfiguration(file.client, file.scope, whole)
     except ConfigError as error:
         by_name: dict[str, ServerSpec | ConfigError] = {}
         # An error here is no server's: then there are no faults of servers.
         with suppress(ConfigError):
-            by_name = servers(file.path, data, environment=environment, inputs=inputs)
+            by_name = servers(file.path, data, environment=environment, inputs=inputs, client=file.client)
         faults = {name: fault for name, fault in by_name.items() if isinstance(fault, ConfigError)}
         if not faults:
             return Unreadable(file.client, file.scope, file.path, error)

@@ -4,8 +4,7 @@ docs/configuration.md names the clients, their keys, and the versions in which t
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import ServerSpec
-from inspector.core.text import closest
 from inspector.schema.json_value import as_object
 
 SECTIONS = ("mcpServers", "servers")
@@ -57,22 +55,6 @@ _INNER = ("builtin", "platform", "frontend", "inline_python")
 _INCLUDED = ("includeTools", "enabledTools", "enabled_tools", "available_tools", "tools")
 _EXCLUDED = ("excludeTools", "disabledTools", "disabled_tools")
 RULES = frozenset({*_INCLUDED, *_EXCLUDED})
-_LIKE = {"environment": "env", "arguments": "args", "cmd": "command", "uri": "url", "envs": "env"}
-# Keys that clients add to a server. Toolsight's own format has them too, and of them only `RULES` and those
-# that turn a server off count. The last rows are of Codex, Goose and Zed.
-CLIENT_KEYS = RULES.union(
-    URLS,
-    ("alwaysAllow", "autoApprove", "autoStart", "description", "dev", "disabled", "enabled", "gallery"),
-    ("icon", "id", "name", "oauth", "timeout", "title", "transport", "trust", "version"),
-    ("alwaysLoad", "displayName", "headersHelper", "request_timeout_ms", "role", "toolPermissions"),
-    ("authProviderType", "extension", "targetAudience", "targetServiceAccount", "tcp"),
-    ("metadata", "oauthClient", "transportType", "watchPaths", "isDefaultServer", "source"),
-    ("sandbox", "sandboxEnabled", "connectionTimeout", "requestOptions", "faviconUrl", "apiKey", "auth"),
-    ("bearer_token_env_var", "env_http_headers", "env_vars", "startup_timeout_ms", "required", "scopes"),
-    ("supports_parallel_tool_calls", "default_tools_approval_mode", "experimental_environment"),
-    ("oauth_resource", "bundled", "display_name", "env_keys", "remote", "settings"),
-)
-_NEAR, _LONGEST_KEY, _MOST_UNKNOWN = 0.8, 40, 10
 _OPENCODE_VARIABLE = re.compile(r"\{env:([A-Za-z_]\w*)\}")
 
 
@@ -125,6 +107,12 @@ def local_servers(data: Mapping[str, Any], folder: Path) -> Mapping[str, Any]:
     """Claude Code's file with the servers that it has for a folder; they win over those for every folder."""
     own = as_object(as_object(as_object(data.get("projects")).get(str(folder))).get(SECTIONS[0]))
     return {**data, SECTIONS[0]: {**as_object(data.get(SECTIONS[0])), **own}} if own else data
+
+
+def folders_with_servers(data: Mapping[str, Any]) -> list[str]:
+    """The folders for which Claude Code's file has servers."""
+    projects = as_object(data.get("projects"))
+    return [folder for folder, one in projects.items() if as_object(as_object(one).get(SECTIONS[0]))]
 
 
 def is_inner(section: str, entry: Any) -> bool:
@@ -201,15 +189,6 @@ def _tools(value: object) -> frozenset[str] | None:
     """The names in a list; None if it is none, or a list of something else."""
     names = [name for name in _items(value) if isinstance(name, str)]
     return frozenset(name.partition("(")[0] for name in names) or None
-
-
-def unknown_keys(entry: Mapping[str, Any], known: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """The first keys of an entry that no client knows, each with the one that may be meant, or ""."""
-    names = sorted(CLIENT_KEYS.union(known))
-    odd = (key for key in entry if key not in names and not key.startswith(("_", "$", "//")))
-    for key in islice(odd, _MOST_UNKNOWN):
-        near = closest(key[:_LONGEST_KEY], names, limit=1, cutoff=_NEAR)
-        yield key, _LIKE.get(key) or next(iter(near), "")
 
 
 # Entries as any client's file has them, before they are checked.

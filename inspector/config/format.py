@@ -6,16 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from inspector.config.client_format import (
-    CLIENT_KEYS,
-    SECTIONS,
-    is_inner,
-    named,
-    place_of,
-    rule_of,
-    translated,
-    unknown_keys,
-)
+from inspector.config.client_entry import CLIENT_KEYS, EntryFault, entry_faults, owner_of, read_keys
+from inspector.config.client_format import SECTIONS, is_inner, named, place_of, rule_of, translated
 from inspector.config.problem import Strict
 from inspector.config.setting import KnobKind, knobs_of
 from inspector.core.access import ServerRule
@@ -136,9 +128,9 @@ _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_to
 class Form:
     """A file in Toolsight's own form. `all_names` includes the disabled servers.
 
-    `ignored` are the keys that were left out: one may be a misspelling. `unknown` are those by server
-    that no client knows, each with one that may be meant; `rules` say which of a server's tools the client
-    gives its model; `former` are the servers with the `FORMER_KEY`.
+    `ignored` are the keys that were left out: one may be a misspelling. `faults` are by server what its
+    client refuses or does not read; `rules` say which of a server's tools the client gives its model;
+    `former` are the servers with the `FORMER_KEY`.
     """
 
     data: dict[str, Any]
@@ -146,13 +138,13 @@ class Form:
     all_names: tuple[str, ...] = ()
     inputs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
-    unknown: Mapping[str, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+    faults: Mapping[str, tuple[EntryFault, ...]] = field(default_factory=dict)
     rules: Mapping[str, ServerRule] = field(default_factory=dict)
     former: tuple[str, ...] = ()
 
 
-def normalised(data: Mapping[str, Any]) -> Form:
-    """Detect whose file it is, and leave out the client's own keys and the disabled servers."""
+def normalised(data: Mapping[str, Any], client: str = "") -> Form:
+    """Detect whose file it is, if not `client`'s, and leave out its own keys and the disabled servers."""
     place, lists = place_of(data), as_object(data.get("mcp"))
     # Gemini CLI lists the servers that it starts apart from their entries.
     allowed = rule_of({"includeTools": lists.get("allowed"), "excludeTools": lists.get("excluded")})
@@ -173,15 +165,16 @@ def normalised(data: Mapping[str, Any]) -> Form:
     }
     if not isinstance(servers, dict):
         return Form({**top, "mcpServers": servers}, section)
+    raw = {name: entry for name, entry in servers.items() if not is_inner(form, entry)}
     entries = {
-        name: translated(form, entry) if isinstance(entry, dict) else entry
-        for name, entry in servers.items()
-        if not is_inner(form, entry)
+        name: translated(form, entry) if isinstance(entry, dict) else entry for name, entry in raw.items()
     }
     objects = {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
+    owner = owner_of(form, client)
+    read = {name: read_keys(owner, raw[name]) for name in objects}
     off = {
         name
-        for name, entry in objects.items()
+        for name, entry in read.items()
         if entry.get("disabled") is True or entry.get("enabled") is False or not allowed.permits(name)
     }
     enabled = {name: _server(entry, is_own) for name, entry in entries.items() if name not in off}
@@ -196,12 +189,14 @@ def normalised(data: Mapping[str, Any]) -> Form:
             if isinstance(entry, dict) and "id" in entry
         },
         ignored=tuple(key for key in data if key != section and key not in top),
-        unknown={
-            name: tuple(unknown_keys(entry, (*ServerModel.model_fields, FORMER_KEY)))
+        faults={
+            name: tuple(
+                entry_faults(owner, raw[name] if owner else entry, (*ServerModel.model_fields, FORMER_KEY))
+            )
             for name, entry in objects.items()
             if not is_own and name not in off
         },
-        rules={name: rule for name, entry in objects.items() if (rule := rule_of(entry)) != ServerRule()},
+        rules={name: rule for name, entry in read.items() if (rule := rule_of(entry)) != ServerRule()},
         former=tuple(name for name, entry in objects.items() if FORMER_KEY in entry and name not in off),
     )
 

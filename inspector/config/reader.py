@@ -9,7 +9,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from inspector.config.client_format import SECTIONS, load_file, local_servers, servers_in
+from inspector.config.client_format import (
+    SECTIONS,
+    folders_with_servers,
+    load_file,
+    local_servers,
+    servers_in,
+)
 from inspector.config.configuration import Configuration, target, without_secrets
 from inspector.config.file import dotted, is_file, load_value
 from inspector.config.format import (
@@ -32,7 +38,7 @@ from inspector.core.package_run import own_name
 from inspector.core.redaction import SECRETS, learn_environment
 from inspector.core.server import ServerSpec
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.text import closest, one_line, shortened
+from inspector.core.text import closest
 
 
 def read_profile(path: Path, name: str | None) -> str:
@@ -105,7 +111,7 @@ def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> 
 
 
 _NOTHING: Mapping[str, str] = {}
-_KEY_WIDTH = 40
+_FOLDERS = 3
 
 
 def read(
@@ -116,20 +122,22 @@ def read(
     variables: Mapping[str, str] = _NOTHING,
     inputs: Mapping[str, str] = _NOTHING,
     may_be_empty: bool = False,
+    client: str = "",
 ) -> Configuration:
     """Read a configuration in Toolsight's own format or any MCP client's. Raises ConfigError.
 
-    `data` is the file's parsed content, or a part of it. `variables` take precedence over the `environment`;
-    `inputs` are the values for VS Code's `${input:id}`. If a file does not mention discovery, it is enabled
-    with every server deferred, so that there is something to see. `cwd` is relative to the file; without it a
-    server starts in Toolsight's working directory. No servers are an error, unless it `may_be_empty`.
+    `data` is the file's parsed content, or a part of it, and `client` whose file it is, if that is known.
+    `variables` take precedence over the `environment`; `inputs` are the values for VS Code's `${input:id}`.
+    If a file does not mention discovery, it is enabled with every server deferred, so that there is something
+    to see. `cwd` is relative to the file; without it a server starts in Toolsight's working directory. No
+    servers are an error, unless it `may_be_empty`.
     """
     data = local_servers(load_file(path), Path.cwd()) if data is None else data
-    form = normalised(data)
+    form = normalised(data, client)
     model = _model(path, form)
     discovery = _discovery(path, model)
     if not may_be_empty:
-        _require_servers(path, form, model)
+        _require_servers(path, form, model, folders_with_servers(data))
     reader = ServerReader(path, form, environment, variables, inputs)
     return Configuration(
         source=str(path),
@@ -156,22 +164,25 @@ def _former(form: Form, model: FileModel) -> Iterator[SettingProblem]:
 
 
 def _unknown(form: Form) -> Iterator[SettingProblem]:
-    """The keys of servers' entries that their client throws away without a word."""
-    for server, keys in form.unknown.items():
-        for key, near in keys:
-            text = f"has the unknown key `{shortened(one_line(key), _KEY_WIDTH)}`"
-            hint = f"Did you mean `{near}`?" if near else "Its client ignores it."
-            yield SettingProblem(dotted(form.section, server), "", text, hint, server=server)
+    """What is wrong with servers' entries: keys that their client throws away, values that it refuses."""
+    for server, faults in form.faults.items():
+        for one in faults:
+            yield SettingProblem(dotted(form.section, server), "", one.text, one.hint, server=server)
 
 
 def servers(
-    path: Path, data: Mapping[str, Any], *, environment: Mapping[str, str], inputs: Mapping[str, str]
+    path: Path,
+    data: Mapping[str, Any],
+    *,
+    environment: Mapping[str, str],
+    inputs: Mapping[str, str],
+    client: str = "",
 ) -> dict[str, ServerSpec | ConfigError]:
     """Each enabled server by name, or why it cannot be read: a bad one does not affect the others.
 
     Raises ConfigError if there are no servers or they are not an object.
     """
-    form = normalised(data)
+    form = normalised(data, client)
     entries = form.data["mcpServers"]
     if not isinstance(entries, dict) or not entries:
         _require_servers(path, form, _model(path, replace(form, data={"mcpServers": entries})))
@@ -206,11 +217,14 @@ def _model(path: Path, form: Form) -> FileModel:
     return validated(FileModel, form.data, str(path), names={SECTIONS[0]: form.section})
 
 
-def _require_servers(path: Path, form: Form, model: FileModel) -> None:
+def _require_servers(path: Path, form: Form, model: FileModel, folders: Sequence[str] = ()) -> None:
     if model.mcpServers:
         return
     if form.all_names:
         raise ConfigError(f"{path}: every server is disabled", hint="Remove `disabled` from one of them.")
+    if folders:
+        hint = f"Go to a folder that it has servers for: {', '.join(folders[:_FOLDERS])}."
+        raise ConfigError(f"{path} has no servers for {Path.cwd()}", hint=hint)
     near = [key for key in form.ignored if closest(key, SECTIONS)]
     hint = f"Did you mean `mcpServers` instead of `{near[0]}`?" if near else "Servers go in `mcpServers`."
     raise ConfigError(f"{path} has no servers", hint=hint)

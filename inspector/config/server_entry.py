@@ -213,8 +213,8 @@ class ServerReader:
         if entry.command and entry.url:
             raise self._error(name, "", "has both command and url", "Keep only one of them.")
         if not entry.command and not entry.url:
-            unknown = self._form.unknown.get(name, ())
-            near = [key for key, known in unknown if known in ("command", "url")]
+            faults = self._form.faults.get(name, ())
+            near = [one.key for one in faults if one.near in ("command", "url")]
             meant = f"Is `{near[0]}` a misspelling? " if near else ""
             raise self._error(name, "", "has neither command nor url", f"{meant}Give it a command or a url.")
         if entry.type and (entry.type == "stdio") != bool(entry.command):

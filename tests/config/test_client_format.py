@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
+from inspector.config.client_entry import FORMS, entry_faults
 from inspector.config.client_format import load_file, place_of
 from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
@@ -170,6 +171,52 @@ def test_a_key_that_a_client_throws_away_is_named_with_the_nearest(
     assert problem.text == f"has the unknown key `{key}`"
     assert problem.hint == (f"Did you mean `{meant}`?" if meant else "Its client ignores it.")
     assert (problem.server, problem.severity.value) == ("s", "warning")
+
+
+@pytest.mark.parametrize(
+    ("client", "entry", "told"),
+    [
+        ("opencode", {"type": "local", "command": ["a"], "env": {"A": "1"}}, "Did you mean `environment`?"),
+        ("opencode", {"type": "local", "command": "a"}, "`command`: opencode refuses the whole file"),
+        ("opencode", {"command": ["a"]}, 'no `type`: opencode refuses the whole file. Write "local".'),
+        ("opencode", {"type": "stdio", "command": ["a"]}, "another `type`"),
+        ("Codex", {"command": "a", "disabled": True}, "Did you mean `enabled`?"),
+        ("Codex", {"url": "http://h", "headers": {}}, "Did you mean `http_headers`?"),
+        ("Codex", {"command": "a", "env": {"A": 1}}, "`env.A` without quotes: Codex refuses the whole file"),
+        ("Claude Code", {"url": "http://h"}, 'no `type`: Claude Code skips the server. Write "http".'),
+        ("Claude Code", {"command": ["a"]}, "Write the program alone."),
+        ("Claude Code", {"command": "a", "cwd": "/"}, "Claude Code ignores it."),
+        ("Gemini CLI", {"command": "a", "disabledTools": ["x"]}, "Did you mean `excludeTools`?"),
+    ],
+)
+def test_an_entry_is_held_against_what_its_own_client_reads(
+    client: str, entry: dict[str, Any], told: str
+) -> None:
+    (fault,) = entry_faults(client, entry, ())
+    assert told in f"{fault.text}. {fault.hint}"
+    assert fault.loses == (f"{client} {FORMS[client].fault}" in fault.text)
+
+
+@pytest.mark.parametrize(
+    ("client", "is_off", "rule"),
+    [("", True, ServerRule(None, frozenset("x"))), ("Claude Code", False, ServerRule())],
+)
+def test_a_switch_that_a_client_does_not_read_turns_nothing_off(
+    tmp_path: Path, client: str, is_off: bool, rule: ServerRule
+) -> None:
+    path = tmp_path / "c.json"
+    off, part = {"command": "a", "disabled": True}, {"command": "a", "disabledTools": ["x"]}
+    path.write_text(json.dumps({"mcpServers": {"off": off, "part": part}}), encoding="utf-8")
+    found = read(path, environment=HOME, client=client)
+    assert (found.disabled == ("off",)) is is_off
+    assert found.servers[-1].rule == rule
+
+
+def test_servers_of_another_folder_alone_are_told_with_it(tmp_path: Path) -> None:
+    own = {"/other": {"mcpServers": {"b": {"command": "b"}}}, "/none": {}}
+    with pytest.raises(ConfigError, match="no servers for") as raised:
+        opened(tmp_path, ".claude.json", {"projects": own, "mcpServers": {}})
+    assert raised.value.hint == "Go to a folder that it has servers for: /other."
 
 
 def test_keys_of_known_clients_are_no_problem(tmp_path: Path) -> None:

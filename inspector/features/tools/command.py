@@ -164,6 +164,8 @@ def _servers(
     for server, offered in zip(states, offers, strict=True):
         if facts := tuple(fact for fact in _told(bench, server, offered) if fact.text):
             yield Facts(facts, server.name)
+    if off := bench.configuration.disabled:
+        yield f"\nturned off in {bench.configuration.source}: {', '.join(off)}"
     if any(found.values()):
         yield "\nIn clients:"
         yield from (f"  {line}" for line in verdict_lines({name: of for name, of in found.items() if of}))
