@@ -57,12 +57,35 @@ class ServerExited(ConnectError):
     """The server's process ended or its connection closed."""
 
 
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A document of a sign-in: what it is, its address, and the HTTP status of the answer (0: none came).
+
+    `found` is what it says, `fault` why no sign-in comes of it, and `hint` what to do about that.
+    """
+
+    what: str
+    address: str
+    status: int
+    found: str = ""
+    fault: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        came = f"HTTP {self.status}" if self.status else "nothing"
+        return "; ".join(filter(None, (f"{self.what}: {came} from {self.address}", self.found, self.fault)))
+
+
 class AuthRequired(ConnectError):
-    """The server requires credentials; `can_sign_in` is False if a person cannot get them by a sign-in."""
+    """The server requires credentials; `can_sign_in` is False if a person cannot get them by a sign-in.
+
+    `documents` are those of a sign-in that failed.
+    """
 
     def __init__(self, message: str, *, hint: str = "", can_sign_in: bool = True) -> None:
         super().__init__(message, hint=hint)
         self.can_sign_in = can_sign_in
+        self.documents: tuple[Fetched, ...] = ()
 
 
 class ConnectTimeout(ConnectError):

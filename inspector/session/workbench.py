@@ -7,7 +7,7 @@ from inspector.access.reach import unreadable
 from inspector.access.restriction import refuse_access, require_whole
 from inspector.config.configuration import setting_values
 from inspector.config.server_change import Addition, Removal
-from inspector.core.error import ToolsightError
+from inspector.core.error import Fetched, ToolsightError
 from inspector.core.events import (
     AccessChanged,
     MilestoneReached,
@@ -75,6 +75,10 @@ class Workbench(RunningSession):
         if was_signed_in:
             await self.reconnect(server)
         return was_signed_in
+
+    async def sign_in_documents(self, server: str) -> tuple[Fetched, ...]:
+        """What a client fetches before anybody signs in to a server. Raises ToolsightError."""
+        return await self._sign_ins.documents(self._remote(server))
 
     @property
     def _sign_ins(self) -> McpConnector:

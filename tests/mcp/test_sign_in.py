@@ -35,7 +35,7 @@ from tests.support.oauth_server import OAuthServer, jwt
 
 FAULTS = {
     "elsewhere": "redirects to elsewhere.example",
-    "other resource": "does not match",
+    "other resource": "its `resource` is https://elsewhere.example/mcp, but the server is",
     "plain issuer": "leads to http://issuer.example",
     "javascript": "authorization_endpoint",
     "plain visit": "leads to http://elsewhere.example",
@@ -180,6 +180,50 @@ async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(
         assert "Secret" not in logs(tmp_path)
         assert case.kept.get(case.spec.url) is None
         assert case.server.valid == {}
+
+
+@pytest.mark.parametrize(
+    ("fault", "what", "why", "cure"),
+    [
+        ("", "", "", ""),
+        (
+            "other resource",
+            "resource metadata",
+            "its `resource` is https://elsewhere.example/mcp",
+            "RFC 9728",
+        ),
+        ("slash", "issuer's metadata", "the slash", '"oauth": {"issuer": "http://127.0.0.1:'),
+        ("wrong issuer", "issuer's metadata", "its issuer is https://elsewhere.example", "both alike"),
+        ("plain issuer", "resource metadata", "leads to http://issuer.example", "operator"),
+        ("no clients", "issuer's metadata", "registers no clients", "clientId"),
+        ("no metadata", "the server", "no metadata at 3 addresses: nobody can sign in", "a header"),
+    ],
+)
+async def test_of_the_documents_of_a_sign_in_the_one_at_fault_is_named_with_a_cure(
+    tmp_path: Path, fault: str, what: str, why: str, cure: str
+) -> None:
+    async with rig(tmp_path, fault) as case:
+        connector = McpConnector(tmp_path / "logs", way=SignInWay(case.kept))
+        documents = await connector.documents(case.spec)
+        assert not {"/register", "/token", "/authorize"} & set(case.server.seen)
+    wrong = [one for one in documents if one.fault]
+    assert [one.what for one in wrong] == [what] * bool(what)
+    assert all(why in one.fault and cure in one.hint for one in wrong)
+    assert (documents[0].status, str(documents[0])) == (
+        401,
+        f"the server: HTTP 401 from {case.spec.url}",
+    ) or (fault == "no metadata")
+
+
+async def test_an_issuer_that_a_person_names_counts_as_it_is_written(tmp_path: Path) -> None:
+    async with rig(tmp_path, "slash") as case:
+        with pytest.raises(AuthRequired, match="the slash") as raised:
+            await case.tools(Visitor())
+        assert [one.status for one in raised.value.documents] == [401, 200, 200]
+        issuer = case.spec.url.removesuffix("/mcp")
+        case.spec = replace(case.spec, oauth=OAuthClient(issuer=issuer))
+        assert await case.tools(Visitor()) == TOOLS
+        assert await case.tools() == TOOLS
 
 
 @pytest.mark.parametrize(

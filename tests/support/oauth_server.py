@@ -82,7 +82,8 @@ class OAuthServer:
         granted = self.valid.get(headers.get("authorization", "").removeprefix("Bearer "))
         where = f'resource_metadata="{self.origin}/.well-known/oauth-protected-resource/mcp"'
         if granted is None:
-            await _send(send, 401, {"www-authenticate": f"Bearer {where}"}, b"")
+            told = {} if self.fault == "no metadata" else {"www-authenticate": f"Bearer {where}"}
+            await _send(send, 401, told, b"")
         elif b"delete_note" in body and "write" not in granted.split():
             wants = f'Bearer error="insufficient_scope", scope="write", {where}'
             await _send(send, 403, {"www-authenticate": wants}, b"")
@@ -108,10 +109,13 @@ class OAuthServer:
         }
 
     def _resource(self, _text: str) -> tuple[int, dict[str, str], Json]:
+        if self.fault == "no metadata":
+            return _nowhere("")
         if self.fault == "elsewhere":
             return 302, {"location": "https://elsewhere.example/metadata"}, {}
         resource = "https://elsewhere.example/mcp" if self.fault == "other resource" else f"{self.origin}/mcp"
         issuer = "http://issuer.example" if self.fault == "plain issuer" else self.origin
+        issuer += "/" if self.fault == "slash" else ""
         return (
             200,
             {},
@@ -136,7 +140,7 @@ class OAuthServer:
                 "token_endpoint": "http://elsewhere.example/token"
                 if self.fault == "plain token"
                 else f"{self.origin}/token",
-                "registration_endpoint": f"{self.origin}/register",
+                "registration_endpoint": None if self.fault == "no clients" else f"{self.origin}/register",
                 "response_types_supported": ["code"],
                 "code_challenge_methods_supported": ["S256"],
                 "padding": "x" * (1_000_000 if self.fault == "huge" else 0),

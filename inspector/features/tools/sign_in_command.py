@@ -10,7 +10,7 @@ from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import require_consent, say_question
 from inspector.cli.options import Options, require_nobody
 from inspector.cli.table import say, show
-from inspector.core.error import ConfigError
+from inspector.core.error import AuthRequired, ConfigError
 from inspector.core.number import count
 from inspector.core.server import ServerSpec
 from inspector.core.text import did_you_mean
@@ -24,7 +24,12 @@ async def sign_in(name: str, chosen: Options) -> None:
     opened = read_configuration(chosen)
     spec = _named(opened.seen.servers, name)
     require_consent(opened.only(spec.name).unrestricted, open_memory(chosen), approve=chosen.approve)
-    tools, place = await mcp_connector(chosen).sign_in(spec, TerminalVisitor())
+    try:
+        tools, place = await mcp_connector(chosen).sign_in(spec, TerminalVisitor())
+    except AuthRequired as error:
+        for one in error.documents:
+            say(str(one), err=True)
+        raise
     told = f"signed in; kept in {place}" if place else "no sign-in had to be kept"
     data = {"server": spec.name, "signed_in": bool(place), "kept": place, "tools": tools}
     show(data, [f"{spec.name}: {told}", f"{spec.name}: {count(tools, 'tool')}"])

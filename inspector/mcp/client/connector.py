@@ -16,14 +16,14 @@ from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from inspector.core.error import AuthRequired, ConnectError, ServerExited, command
+from inspector.core.error import AuthRequired, ConnectError, Fetched, ServerExited, command
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
 from inspector.mcp.port import ClientSide, ServerLink, ignored
 from inspector.mcp.reaper import Reaper
-from inspector.mcp.sign_in.person import SignInWay, Visitor
+from inspector.mcp.sign_in.person import LOOKING, SignInWay, Visitor
 from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:
@@ -219,9 +219,27 @@ class McpConnector:
         is_kept = await asyncio.to_thread(self._way.kept.get, spec.url) is not None
         return tools, self._way.kept.place if is_kept else ""
 
+    async def documents(self, spec: ServerSpec) -> tuple[Fetched, ...]:
+        """What a client fetches before anybody signs in to a server; nothing is registered."""
+        looking, way = copy(self), self._way
+        looking._way = replace(way, visitor=_Nobody()) if way is not None else None
+        client = replace(spec.oauth, client_id=spec.oauth.client_id or LOOKING)
+        try:
+            async with looking.connect(replace(spec, oauth=client), era=None, on_tools_changed=lambda: None):
+                return ()
+        except AuthRequired as error:
+            return error.documents
+
     async def sign_out(self, spec: ServerSpec) -> bool:
         """Forget the sign-in to a server; False if there was none. Raises StoreError."""
         return self._way is not None and await asyncio.to_thread(self._way.kept.remove, spec.url)
+
+
+class _Nobody:
+    """A visitor who only wanted to know where a sign-in leads."""
+
+    async def visit(self, server: str, address: str) -> str:
+        raise AuthRequired(f"nobody signs in to {server} at {address}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,8 @@ _now = time.monotonic
 _LONGEST_REASON = 300
 UNAUTHORIZED, FORBIDDEN = 401, 403
 
-_RESOURCE = "/oauth-protected-resource"
+RESOURCE = "/oauth-protected-resource"
+CANNOT = "cannot sign in to"
 _LIMITED = "toolsight.limited"
 
 
@@ -119,7 +120,7 @@ def _expected(request: httpx2.Request, body: bytes) -> tuple[str, type[BaseModel
     if request.method == "POST":
         is_token = "form" in request.headers.get("content-type", "")
         return ("tokens", auth.OAuthToken) if is_token else ("client", auth.OAuthClientInformationFull)
-    is_resource = _RESOURCE in request.url.path or b'"authorization_servers"' in body
+    is_resource = RESOURCE in request.url.path or b'"authorization_servers"' in body
     return "metadata", auth.ProtectedResourceMetadata if is_resource else auth.OAuthMetadata
 
 
@@ -150,9 +151,7 @@ def _is_near(host: str) -> bool:
 def refused(host: str, reason: str) -> AuthRequired:
     # On one line, or it could end in a hint of its own; a secret that is cut would no longer be known as one.
     told = clean(" ".join(reason.split()))[:_LONGEST_REASON]
-    return AuthRequired(
-        f"cannot sign in to {host}: {told}", hint="Nothing was kept. Try again, or tell its operator."
-    )
+    return AuthRequired(f"{CANNOT} {host}: {told}", hint="Nothing was kept. Try again, or tell its operator.")
 
 
 def unanswered(error: httpx2.TransportError, server: str) -> AuthRequired | None:

@@ -12,6 +12,8 @@ from urllib.parse import parse_qsl, urlsplit
 from inspector.core.error import AuthRequired
 from inspector.mcp.sign_in.kept import SignIns
 
+LOOKING = "toolsight-looks"
+"""The client of whoever only looks at the documents: nothing is registered for it."""
 _PATH = "/callback"
 # What a browser sends as its first line: an answer is a code and a state, no more.
 _LONGEST_LINE = 16_384

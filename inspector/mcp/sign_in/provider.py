@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
-from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, OAuthFlowError
-from mcp.client.auth.utils import extract_field_from_www_auth, issuers_match, union_scopes
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
+from mcp.client.auth.utils import extract_field_from_www_auth, union_scopes
 from mcp.shared.auth import (
     JWT_BEARER_GRANT_TYPE,
     OAuthClientInformationFull,
@@ -22,10 +22,10 @@ from pydantic import BaseModel
 from inspector.core.error import AuthRequired, StoreError
 from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.elicitation import address
+from inspector.mcp.sign_in.document import Trail, same_issuer
 from inspector.mcp.sign_in.kept import SignIn, SignIns, learn_secrets
 from inspector.mcp.sign_in.limit import (
     FORBIDDEN,
-    NO_SIGN_IN,
     UNAUTHORIZED,
     is_refusal,
     limited,
@@ -89,7 +89,8 @@ class ServerAuth(OAuthClientProvider):
     # The requests.
 
     async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
-        try:
+        trail = Trail(str(self._url), self._given)
+        with suppress(StopAsyncIteration), trail.explained():
             known: httpx2.Response | None = None
             if (used := await self._signed(request)) is not None:
                 known = yield request
@@ -107,18 +108,15 @@ class ServerAuth(OAuthClientProvider):
                         response, known = known, None
                     else:
                         response = yield await self._permitted(outgoing, request, alone)
-                        if outgoing is not request:
-                            await require_answer(response, self._url)
-                        elif not self._can_sign_in:
+                    if outgoing is request:
+                        trail.add(outgoing, response, b"")
+                        if not self._can_sign_in:
                             # Whether this is an answer or a refusal, nothing else may follow.
                             return
+                    else:
+                        trail.add(outgoing, response, await response.aread())
+                        await require_answer(response, self._url)
                     outgoing = await flow.asend(response)
-        except StopAsyncIteration:
-            return
-        except (OAuthFlowError, ValueError, httpx2.StreamError) as error:
-            refusal = refused(self._url.host, str(error))
-            refusal.hint = refusal.hint if self.context.oauth_metadata is not None else NO_SIGN_IN
-            raise refusal from error
 
     @property
     def _token(self) -> str:
@@ -177,7 +175,8 @@ class ServerAuth(OAuthClientProvider):
     # The client and the person.
 
     def _select_authorization_server(self, advertised: list[str]) -> str:
-        ours = (one for one in advertised if issuers_match(one, self._given.issuer))
+        # One that a person names counts as it is written: Google's own metadata differ by a slash.
+        ours = (self._given.issuer for one in advertised if same_issuer(one, self._given.issuer))
         return next(ours, advertised[0])
 
     async def _perform_authorization(self) -> httpx2.Request:
