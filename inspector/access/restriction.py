@@ -141,7 +141,7 @@ def seen_listing(spec: ServerSpec, listing: ToolListing, sight: Sight) -> ToolLi
         listing = replace(listing, tools=tuple(one for one in listing.tools if spec.rule.permits(one.name)))
     if sight.is_whole:
         return listing
-    skipped = tuple(one for one in listing.skipped if sight.permits(f"{spec.name}:{one.name}"))
+    skipped = tuple(one for one in listing.skipped if sight.permits(f"{spec.name}:{one.label}"))
     return replace(listing, tools=sight.of(listing.tools), skipped=skipped)
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePath
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import unquote
 
 from inspector.core.access import ServerRule
 from inspector.core.argument_secret import secrets_among, secrets_of_address
 from inspector.core.number import count
-from inspector.schema.json_value import canonical
+from inspector.schema.json_value import JsonObject, canonical
 
 """The levels of a server's log messages in MCP, those of syslog (RFC 5424), the least severe first."""
 
@@ -307,12 +307,31 @@ class ServerInfo:
     capabilities: tuple[str, ...] = ()
 
 
+Skipping = Literal["tool", "page", "again"]
+"""What was skipped: a tool, a page of tools with all later ones, or a tool that was listed before."""
+
+
 @dataclass(frozen=True, slots=True)
 class SkippedTool:
-    """A tool, or a page of tools, that the server lists but that cannot be used, and why."""
+    """A tool, or a page of tools, that the server lists but that cannot be used, and why.
+
+    `reason` is for a person, and `place` is where in the definition it lies: `outputSchema.properties.title`.
+    It was listed `times` times; `number` is its first place on its page, or that of the page, 0 if unknown. A
+    tool without a name has "". `definition` is what the server sent, None for a page or if it is too large.
+    """
 
     name: str
     reason: str
+    kind: Skipping = "tool"
+    place: str = ""
+    times: int = 1
+    number: int = 0
+    definition: JsonObject | None = None
+
+    @property
+    def label(self) -> str:
+        """What to call it."""
+        return self.name or f"{'page' if self.kind == 'page' else 'tool'} {self.number:,}"
 
 
 _NAMED = 3
@@ -322,7 +341,8 @@ def skipped_lines(skipped: Iterable[SkippedTool]) -> Iterator[str]:
     """What was skipped, a line for each reason: equal ones come with their number and the first names."""
     names: dict[str, list[str]] = {}
     for one in skipped:
-        names.setdefault(one.reason, []).append(one.name)
+        times = f" ({one.times:,} times)" if one.times > 1 else ""
+        names.setdefault(f"{one.reason}{times}", []).append(one.label)
     for reason, found in names.items():
         more = f", {', '.join(found[:_NAMED])}{' …' * (len(found) > _NAMED)}" if len(found) > 1 else ""
         yield f"{found[0] if not more else count(len(found), 'tool')}{more}: {reason}"

@@ -217,7 +217,7 @@ class SettingsCheck:
         has_failed = state.index.phase is IndexPhase.FAILED
         # A server lists a tool that had to be skipped too: a pattern for it is no typo.
         skipped = {
-            f"{server.name}:{tool.name}" for server in state.servers.values() for tool in server.skipped
+            f"{server.name}:{tool.label}" for server in state.servers.values() for tool in server.skipped
         }
         tools = skipped.union(tool.id for tool in connected)
         return Checked(

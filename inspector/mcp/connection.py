@@ -315,7 +315,7 @@ class Connection:
         except (ConnectError, ProtocolError) as error:
             reason = f"{error.message}; the earlier tool list is still used"
             others = [one for one in self._listing.skipped if one.name != _LIST]
-            return replace(self._listing, skipped=(*others, SkippedTool(_LIST, reason)))
+            return replace(self._listing, skipped=(*others, SkippedTool(_LIST, reason, "page")))
 
     async def _show_again(self, link: ServerLink, listing: ToolListing) -> None:
         """Offer what is seen of a listing; an event reports a change."""

@@ -1,6 +1,7 @@
 """JSON as Python values, and how Toolsight serializes it."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,6 +19,28 @@ def compact(value: object) -> str:
 def canonical(value: object) -> str:
     """The same text for equal values: sorted keys, ASCII only. For hashes, never for token counts."""
     return json.dumps(value, ensure_ascii=True, sort_keys=True, separators=(",", ":"), default=str)
+
+
+_PLAIN, _LONGEST_STEP = re.compile(r"[\w$-]+"), 60
+
+
+def step(place: str, key: str | int) -> str:
+    """The place of a key or an index below another: `properties.limit.enum[2]`; an odd key is quoted."""
+    if isinstance(key, int):
+        return f"{place}[{key}]"
+    key = key if len(key) <= _LONGEST_STEP else f"{key[:_LONGEST_STEP]}…"
+    return f"{place}{'.' if place else ''}{key if _PLAIN.fullmatch(key) else compact(key)}"
+
+
+_LONGEST_SHOWN = 30
+
+
+def shown(value: object) -> str:
+    """A value as a sentence names it: a short one as JSON, a longer text cut, others by their kind."""
+    if isinstance(value, Mapping | list | tuple):
+        return "an object" if isinstance(value, Mapping) else "an array"
+    text = compact(value[: _LONGEST_SHOWN + 1] if isinstance(value, str) else value)
+    return text if len(text) <= _LONGEST_SHOWN + 2 else f"{text[:_LONGEST_SHOWN]}…"
 
 
 def as_object(value: object) -> dict[str, Any]:

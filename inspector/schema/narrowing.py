@@ -5,12 +5,11 @@ nothing is found, each of them is still taken. What cannot be compared counts as
 input: they may be deep, circular or of any shape, so the work is bounded.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import JsonObject, compact, step
 from inspector.schema.reading import (
     COMBINED,
     CONTAINERS,
@@ -84,7 +83,6 @@ _FORMS = {"pattern": "string", "format": "string", "multipleOf": "number", "uniq
 _PLAINLY = ("type", "enum", "const", "properties", "required", "additionalProperties", "items")
 _COMPARED = frozenset((*_PLAINLY, *COMBINED, *_LOW, *_HIGH, *_FORMS))
 _TOO_LARGE = "it is too large to be compared"
-_PLAIN = re.compile(r"[\w$-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,17 +209,17 @@ class _Comparison:
         self._work.spend(len(before) + len(after))
         self._work.read(old.get("required"), new.get("required"))
         gone = after.keys() - before.keys() if self._of_result else before.keys() - after.keys()
-        yield from (Narrowing(_step(path, name), "removed") for name in (*before, *after) if name in gone)
+        yield from (Narrowing(step(path, name), "removed") for name in (*before, *after) if name in gone)
         others = old.get("additionalProperties")
         for name, schema in after.items():
             if name in before:
-                yield from self.found(_step(path, name), before[name], schema, depth + 1)
+                yield from self.found(step(path, name), before[name], schema, depth + 1)
             elif isinstance(others, Mapping) and not self._of_result:
-                yield from self.found(_step(path, name), others, schema, depth + 1)
+                yield from self.found(step(path, name), others, schema, depth + 1)
         always = set(names(old.get("required")))
         for name in names(new.get("required")):
             if name not in always and not (self._of_result and name in gone):
-                yield Narrowing(_step(path, name), "required")
+                yield Narrowing(step(path, name), "required")
         yield from self._others(path, old, new, depth)
 
     def _others(self, path: str, old: Schema, new: Schema, depth: int) -> Iterator[Narrowing]:
@@ -230,7 +228,7 @@ class _Comparison:
         if after is False and before is not False and not self._of_result:
             yield Narrowing(path, "closed")
         elif isinstance(after, Mapping) and (isinstance(before, Mapping) or not self._of_result):
-            yield from self.found(_step(path, "*"), before, after, depth + 1)
+            yield from self.found(step(path, "*"), before, after, depth + 1)
 
     def _value_narrowings(self, path: str, before: _Alternative, after: _Alternative) -> Iterator[Narrowing]:
         """What type and values keep out, and if nothing, limits and form."""
@@ -274,11 +272,6 @@ def _is_within(old: object, new: object, *, is_low: bool) -> bool:
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _step(path: str, name: str) -> str:
-    name = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
-    return f"{path}{'.' if path else ''}{name if _PLAIN.fullmatch(name) else compact(name)}"
 
 
 def _listed(values: Sequence[object]) -> str:

@@ -61,11 +61,11 @@ WORDS = frozenset((*_NOTES, "readOnly", "writeOnly"))
 """The keywords that take nothing in or out."""
 CONTAINERS = frozenset(("$defs", "definitions", "components"))
 COMBINED = ("anyOf", "oneOf", "allOf")
-_UNIONS = ("anyOf", "oneOf")
+UNIONS = ("anyOf", "oneOf")
 # References can make few lines into any number of alternatives.
 _MOST_ALTERNATIVES, _MOST_EXACT = 5_000, 200
 _NOTHING: Schema = {"enum": []}
-_TYPES = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
+TYPES = frozenset(("null", "boolean", "integer", "number", "string", "array", "object"))
 # What these say depends on one another: parts that share one out cannot be merged.
 _TOGETHER = (
     frozenset(("properties", "patternProperties", "additionalProperties")),
@@ -100,7 +100,7 @@ class Reading:
             yield {}
             return
         schema = self._widened(schema)
-        union = next((key for key in _UNIONS if isinstance(schema.get(key), list)), "")
+        union = next((key for key in UNIONS if isinstance(schema.get(key), list)), "")
         if union and depth < DEEPEST:
             for option in schema[union]:
                 self._work.spend(len(schema))
@@ -133,7 +133,7 @@ class Reading:
         merged = self._merged(schema)
         if merged is None or depth > DEEPEST:
             return None
-        unions = [key for key in _UNIONS if isinstance(merged.get(key), list)]
+        unions = [key for key in UNIONS if isinstance(merged.get(key), list)]
         if not unions:
             return [merged]
         if len(merged[unions[0]]) > _MOST_EXACT:
@@ -233,14 +233,15 @@ def reference(schema: object) -> str:
 def types_of(schema: Schema) -> frozenset[str]:
     """The types that a schema takes: as it says, or as its values are, or every one."""
     said, values = schema.get("type"), values_of(schema)
-    types = {said} if isinstance(said, str) else set(names(said)) if isinstance(said, list) else set(_TYPES)
+    types = {said} if isinstance(said, str) else set(names(said)) if isinstance(said, list) else set(TYPES)
     if values is not None:
-        of_values = {_type_of(value) for value in values.values()}
+        of_values = {type_of(value) for value in values.values()}
         types = {one for one in of_values if one in types or (one == "integer" and "number" in types)}
     return frozenset(types)
 
 
-def _type_of(value: object) -> str:
+def type_of(value: object) -> str:
+    """The type of a JSON value; a number that is whole is an integer."""
     match value:
         case None:
             return "null"
@@ -269,4 +270,4 @@ def names(value: object) -> list[str]:
 def type_text(types: Iterable[str]) -> str:
     """Types in words."""
     known = sorted(types)
-    return "any" if set(known) >= _TYPES else " or ".join(known) or "nothing"
+    return "any" if set(known) >= TYPES else " or ".join(known) or "nothing"

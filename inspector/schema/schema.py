@@ -154,19 +154,27 @@ def resolve(schema: JsonObject, root: JsonObject) -> JsonObject:
 
 
 def _lookup(pointer: str, root: JsonObject) -> JsonObject | None:
-    """Look up a JSON Pointer (RFC 6901) in URI fragment form."""
-    if len(pointer) > _LONGEST_POINTER:
+    found = pointed(pointer, root)
+    return found[1] if found is not None and isinstance(found[1], Mapping) else None
+
+
+def pointed(pointer: str, root: JsonObject) -> tuple[list[str | int], Any] | None:
+    """The way of a JSON Pointer (RFC 6901, in URI fragment form), and what it leads to; None if nothing."""
+    if len(pointer) > _LONGEST_POINTER or pointer[1:2] not in ("", "/"):
         return None
+    way: list[str | int] = []
     node: object = root
     for step in pointer.removeprefix("#").split("/")[1:]:
         key = unquote(step).replace("~1", "/").replace("~0", "~")
         if isinstance(node, Mapping) and key in node:
+            way.append(key)
             node = node[key]
         elif isinstance(node, list) and len(key) <= _MOST_DIGITS and key.isdecimal() and int(key) < len(node):
+            way.append(int(key))
             node = node[int(key)]
         else:
             return None
-    return node if isinstance(node, Mapping) else None
+    return way, node
 
 
 # Anthropic takes an object schema with few keys at its top, and references to `$defs` only. litellm brings

@@ -80,7 +80,7 @@ def memory_case(_folder: Path) -> Case:
         "hangs": MemoryServer(hangs=True),
         "dies_in_call": MemoryServer(three, answer=die, stderr="told to die in a call"),
         "bad_tool": MemoryServer((three[0], three[2]), skipped=[SkippedTool("untyped", reason)]),
-        "endless": MemoryServer(three, skipped=[SkippedTool("page 3", "the cursor repeats")]),
+        "endless": MemoryServer(three, skipped=[SkippedTool("", "it repeats", "page", number=3)]),
         "slow": MemoryServer(answer=sleep),
         "refuses": MemoryServer(answer=refuse),
         "grows": MemoryServer((Tool("grows", "grow"),), answer=grow),
@@ -138,14 +138,15 @@ async def test_one_invalid_tool_is_skipped_with_its_reason(case: Case) -> None:
     async with case.open("bad_tool") as link:
         listing = await link.list_tools()
     assert [tool.name for tool in listing.tools] == ["echo", "shout"]
-    assert listing.skipped == (SkippedTool("untyped", "inputSchema.type is missing"),)
+    (lost,) = listing.skipped
+    assert (lost.name, lost.kind, lost.reason) == ("untyped", "tool", "inputSchema.type is missing")
 
 
 async def test_paging_that_never_ends_costs_the_pages_from_there_on(case: Case) -> None:
     async with case.open("endless") as link:
         listing = await link.list_tools()
     assert "echo" in [tool.name for tool in listing.tools]
-    assert "page 3" in {one.name for one in listing.skipped}
+    assert "page 3" in {one.label for one in listing.skipped if one.kind == "page"}
 
 
 async def test_a_call_that_takes_too_long_times_out(case: Case) -> None:

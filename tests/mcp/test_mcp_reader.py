@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
 
 from inspector.core.error import ToolsightError
+from inspector.core.server import SkippedTool
 from inspector.mcp.client.http import read_stream
 from inspector.mcp.client.process import exit_text
 from inspector.mcp.client.reader import (
@@ -383,7 +385,7 @@ BAD: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
-def kept_and_skipped(tools: Sequence[Any], protocol: str) -> tuple[list[Any], list[list[str]]]:
+def kept_and_skipped(tools: Sequence[Any], protocol: str) -> tuple[list[Any], list[SkippedTool]]:
     page = with_valid_tools({**REST, "tools": tools, "_meta": {"mine": 1}}, protocol)
     assert page["_meta"]["mine"] == 1
     assert {key: page[key] for key in REST} == REST
@@ -397,7 +399,7 @@ def test_a_tool_is_judged_as_if_it_were_alone_on_its_page(tools: list[Any], prot
     assert kept == [tool for good, _ in alone for tool in good]
     expected = []
     for number, (_, bad) in enumerate(alone, start=1):
-        expected += [[f"tool {number}" if name == "tool 1" else name, flaw] for name, flaw in bad]
+        expected += [replace(one, number=number) for one in bad]
     assert skipped == expected
 
 
@@ -407,36 +409,54 @@ def test_a_tool_that_no_model_could_read_is_left_out_and_named() -> None:
     bad = {"name": "bad"}
     page = with_valid_tools({"tools": [giant, small, bad], "_meta": {SKIPPED: [["mine", "?"]]}}, "2025-06-18")
     assert [tool["name"] for tool in page["tools"]] == ["small"]
-    assert [name for name, _ in page["_meta"][SKIPPED]] == ["bad", "giant"]
-    assert "reads at most 1 MB" in page["_meta"][SKIPPED][1][1]
+    lost = page["_meta"][SKIPPED]
+    assert [(one.label, one.number, one.definition) for one in lost] == [("bad", 2, bad), ("giant", 1, None)]
+    assert "reads at most 1 MB" in lost[1].reason
 
 
-WRONG: dict[str, tuple[Any, str]] = {
-    "no schema": ({"name": "a"}, "inputSchema is missing"),
-    "text as schema": ({"name": "a", "inputSchema": "x"}, "inputSchema is not an object"),
-    "no type": ({"name": "a", "inputSchema": {}}, "inputSchema.type is missing"),
-    "other type": ({"name": "a", "inputSchema": {"type": "string"}}, "inputSchema.type is not 'object'"),
+PROPERTIES = {**OBJECT, "properties": {"title": "string"}}
+WRONG: dict[str, tuple[Any, str, str]] = {
+    "no schema": ({}, "inputSchema", "inputSchema is missing"),
+    "text as schema": ({"inputSchema": "x"}, "inputSchema", 'inputSchema is "x", not an object'),
+    "no type": ({"inputSchema": {}}, "inputSchema.type", "inputSchema.type is missing"),
+    "other type": (
+        {"inputSchema": {"type": "string"}},
+        "inputSchema.type",
+        'inputSchema.type is "string", not "object"',
+    ),
+    "long text": (
+        {"inputSchema": OBJECT, "title": ["x" * 99], "description": "x"},
+        "title",
+        "title is an array, not a string",
+    ),
     "number as description": (
-        {"name": "a", "inputSchema": OBJECT, "description": 5},
-        "description is not a string",
+        {"inputSchema": OBJECT, "description": 5},
+        "description",
+        "description is 5, not a string",
     ),
     "wrapped": (
-        {"name": "a", "inputSchema": {"jsonSchema": OBJECT}},
-        "inputSchema.type is missing: the schema is inside of its `jsonSchema`",
+        {"inputSchema": {"jsonSchema": OBJECT}},
+        "inputSchema",
+        "the schema is inside of jsonSchema",
     ),
     "text as parameter": (
-        {"name": "a", "inputSchema": OBJECT, "outputSchema": {**OBJECT, "properties": {"title": "string"}}},
-        "outputSchema.properties.title is not a schema",
+        {"inputSchema": OBJECT, "outputSchema": PROPERTIES},
+        "outputSchema.properties.title",
+        'outputSchema.properties.title is "string", not a schema',
     ),
     "hint": (
-        {"name": "a", "inputSchema": OBJECT, "annotations": {"readOnlyHint": "maybe"}},
-        "annotations.readOnlyHint is not true or false",
+        {"inputSchema": OBJECT, "annotations": {"readOnlyHint": "maybe"}},
+        "annotations.readOnlyHint",
+        'annotations.readOnlyHint is "maybe", not true or false',
     ),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-def test_what_is_wrong_with_a_tool_is_said_in_words(wrong: str) -> None:
-    tool, words = WRONG[wrong]
+def test_what_is_wrong_with_a_tool_is_said_in_words_with_its_place(wrong: str) -> None:
+    given, place, words = WRONG[wrong]
+    tool = {"name": "a", **given}
     page = with_valid_tools({"tools": [tool]}, "2025-06-18")
-    assert [reason for _, reason in page["_meta"][SKIPPED]] == [words]
+    assert page["_meta"][SKIPPED] == [SkippedTool("a", words, place=place, number=1, definition=tool)]
+    (null,) = with_valid_tools({"tools": [None]}, "2025-06-18")["_meta"][SKIPPED]
+    assert (null.label, null.reason, null.place) == ("tool 1", "it is null, not an object", "")

@@ -1,7 +1,7 @@
 """What a server says of itself, and the pages of its tools, as Toolsight's own types."""
 
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from mcp import Client, types
@@ -94,7 +94,7 @@ async def read_pages(
     number of tools before each further one. Raises what `page` raises for the first.
     """
     tools: dict[str, Tool] = {}
-    skipped, again = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    skipped, again = _Skipped(), _Skipped()
     cursor, lost = None, ""
     for number in range(1, MAX_PAGES + 1):
         known = len(tools) + len(skipped)
@@ -103,13 +103,13 @@ async def read_pages(
         except ProtocolError as error:
             if number == 1:
                 raise
-            skipped[_lost(number, error.message)] += 1
+            skipped.add(_lost(number, error.message))
             break
         meta = found.meta or {}
-        skipped.update((name, reason) for name, reason in meta.get(SKIPPED, ()))
+        skipped.add(*meta.get(SKIPPED, ()))
         for tool in found.tools:
             if tool.name in tools:
-                again[tool.name, _AGAIN] += 1
+                again.add(SkippedTool(tool.name, _AGAIN, "again"))
             else:
                 tools[tool.name] = translated(server, tool)
         cursor, lost = found.next_cursor, meta.get(BAD_CURSOR, "")
@@ -118,16 +118,21 @@ async def read_pages(
         elif cursor is not None and number == MAX_PAGES:
             lost = f"the tool list has more than {MAX_PAGES:,} pages"
         if lost:
-            skipped[_lost(number + 1, lost)] += 1
+            skipped.add(_lost(number + 1, lost))
         if lost or cursor is None:
             break
         progress(len(tools))
-    told = (
-        SkippedTool(name, f"{reason} ({number:,} times)" if number > 1 else reason)
-        for (name, reason), number in (skipped + again).items()
-    )
-    return ToolListing(tuple(tools.values()), tuple(told))
+    return ToolListing(tuple(tools.values()), (*skipped.values(), *again.values()))
 
 
-def _lost(page: int, reason: str) -> tuple[str, str]:
-    return f"page {page:,}", f"{reason}; this page and later ones are not listed"
+class _Skipped(dict[tuple[str, str], SkippedTool]):
+    """What was skipped, by name and reason; what is skipped again is counted."""
+
+    def add(self, *ones: SkippedTool) -> None:
+        for one in ones:
+            known = self.get((one.label, one.reason))
+            self[one.label, one.reason] = one if known is None else replace(known, times=known.times + 1)
+
+
+def _lost(page: int, reason: str) -> SkippedTool:
+    return SkippedTool("", f"{reason}; this page and later ones are not listed", "page", number=page)

@@ -2,8 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -23,8 +24,9 @@ from pydantic import BaseModel, ValidationError
 
 from inspector.config.problem import EXPECTED
 from inspector.core.message import Attachment, ToolResult
+from inspector.core.server import SkippedTool
 from inspector.mcp.pace import size_text
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import JsonObject, compact, shown, step
 from inspector.schema.schema import checked
 
 Message = JSONRPCRequest | JSONRPCNotification | JSONRPCResponse | JSONRPCError
@@ -231,14 +233,14 @@ def summary(*candidates: str | None) -> str:
 
 LIST = "tools/list"
 SKIPPED = "toolsight/skipped"
-"""Where `_meta` names the tools that were left out, each with the reason."""
+"""Where `_meta` has the tools that were left out, each a SkippedTool."""
 BAD_CURSOR = "toolsight/bad_cursor"
 """Where `_meta` says what is wrong with the cursor of the next page, which was left out."""
 MAX_DEFINITION = 1_000_000
 """Characters of one tool's definition as JSON: some 250,000 tokens."""
 _SHOWN_ERRORS = 2
 _SHOWN_CURSOR = 40
-_Skipped = list[list[str]]
+_MOST_KEPT = 100_000
 
 
 def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool = True) -> dict[str, Any]:
@@ -254,7 +256,7 @@ def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool =
         notes[BAD_CURSOR] = f"the cursor of the next page is not text: {compact(cursor)[:_SHOWN_CURSOR]}"
     if not isinstance(tools, list) or _flaw({**whole, "tools": []}, protocol):
         return whole
-    giants, skipped = _giants(tools) if is_large else {}, _Skipped()
+    giants, skipped = _giants(tools) if is_large else {}, list[SkippedTool]()
     good = [tool for number, tool in enumerate(tools) if number not in giants]
     if _flaw({**whole, "tools": good}, protocol) or _model_flaw(ListToolsResult, {**whole, "tools": good}):
         good, skipped = _sorted_out(whole, good, protocol)
@@ -263,62 +265,71 @@ def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool =
     return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), **notes}}
 
 
-def _giants(tools: Sequence[Any]) -> dict[int, list[str]]:
+def _giants(tools: Sequence[Any]) -> dict[int, SkippedTool]:
     """By their place, the tools that are too large to be of any use, with their sizes."""
     sizes = ((place, tool, len(compact(tool))) for place, tool in enumerate(tools))
     return {
-        place: [
-            _name(tool, place + 1),
+        place: SkippedTool(
+            _name(tool),
             f"its definition has {size_text(size)}; Toolsight reads at most {size_text(MAX_DEFINITION)}",
-        ]
+            number=place + 1,
+        )
         for place, tool, size in sizes
         if size > MAX_DEFINITION
     }
 
 
-def _sorted_out(page: Mapping[str, Any], tools: Sequence[Any], protocol: str) -> tuple[list[Any], _Skipped]:
-    """The valid tools of a page, and the names of the others with what is wrong."""
-    good: list[Any] = []
-    skipped = _Skipped()
+def _sorted_out(
+    page: Mapping[str, Any], tools: Sequence[Any], protocol: str
+) -> tuple[list[Any], list[SkippedTool]]:
+    """The valid tools of a page, and the others with what is wrong."""
+    good, skipped = list[Any](), list[SkippedTool]()
+    left = _MOST_KEPT
     for number, tool in enumerate(tools, start=1):
         flaw = _flaw({**page, "tools": [tool]}, protocol) or _model_flaw(Tool, tool)
-        if flaw:
-            skipped.append([_name(tool, number), f"{flaw}{_inside(tool)}"])
-        else:
+        if not flaw:
             good.append(tool)
+            continue
+        definition = tool if isinstance(tool, dict) and (size := len(compact(tool))) <= left else None
+        left -= size if definition is not None else 0
+        place, reason = _told(tool, flaw)
+        skipped.append(SkippedTool(_name(tool), reason, place=place, number=number, definition=definition))
     return good, skipped
 
 
-def _inside(tool: object) -> str:
-    """Where in a schema that is none the schema is, if a program wrapped it."""
+def _told(tool: object, flaw: ValidationError) -> tuple[str, str]:
+    """Where a tool's first flaw is, and what is wrong in words."""
     outer = tool.get("inputSchema") if isinstance(tool, dict) else None
     inner = outer.items() if isinstance(outer, dict) and "type" not in outer else ()
     names = (key for key, value in inner if isinstance(value, dict) and value.get("type") == "object")
-    return "".join(f": the schema is inside of its `{name}`" for name in islice(names, 1))
+    for name in islice(names, 1):
+        return "inputSchema", f"the schema is inside of {step('', name)}"
+    found = _flaws(flaw, with_values=True)
+    return next(iter(found.values()), ""), _summed(found)
 
 
-def _name(tool: object, number: int) -> str:
-    """What a tool of any shape is called; `number` is its place in the page."""
+def _name(tool: object) -> str:
+    """What a tool of any shape is called, "" if nothing."""
     name = tool.get("name") if isinstance(tool, dict) else None
-    return name if isinstance(name, str) and name else f"tool {number}"
+    return name if isinstance(name, str) else ""
 
 
-def _flaw(page: Mapping[str, Any], protocol: str) -> str:
+def _flaw(page: Mapping[str, Any], protocol: str) -> ValidationError | None:
     try:
         validate_server_result(LIST, protocol, page)
     except ValidationError as error:
-        return flaw_text(error)
+        return error
     except (KeyError, ValueError):
-        return ""
-    return ""
+        return None
+    return None
 
 
-def _model_flaw(model: type[BaseModel], value: object) -> str:
+def _model_flaw(model: type[BaseModel], value: object) -> ValidationError | None:
     try:
         model.model_validate(value, by_name=False)
     except ValidationError as error:
-        return flaw_text(error)
-    return ""
+        return error
+    return None
 
 
 _WANTED = {**EXPECTED, "bool_parsing": "true or false"}
@@ -328,14 +339,25 @@ _FORM = re.compile(r"(dict|list)\[.*|bool|str|int|float")
 
 def flaw_text(error: ValidationError) -> str:
     """What pydantic found wrong and where, in one short line."""
-    found: dict[str, None] = {}
-    for flaw in error.errors(include_url=False, include_context=False, include_input=False):
-        path = [str(step) for step in flaw["loc"]]
-        is_form = len(path) > 1 and _FORM.fullmatch(path[-1]) is not None
-        path = path[: -1 if is_form else None]
-        where = ".".join(path).removeprefix("tools.0").lstrip(".") or "it"
-        wanted = "a schema" if is_form and path[-2:-1] == ["properties"] else _WANTED.get(flaw["type"])
-        said = f"is not {wanted}" if wanted else flaw["msg"].replace("Input should be", "is not")
-        found[f"{where} {'is missing' if flaw['type'] == 'missing' else said}"] = None
+    return _summed(_flaws(error))
+
+
+def _summed(found: Collection[str]) -> str:
     more = len(found) - _SHOWN_ERRORS
     return "; ".join(islice(found, _SHOWN_ERRORS)) + (f"; and {more} more" if more > 0 else "")
+
+
+def _flaws(error: ValidationError, *, with_values: bool = False) -> dict[str, str]:
+    """What is wrong in words, with its place. Values are shown of definitions alone: others may be secret."""
+    found: dict[str, str] = {}
+    for flaw in error.errors(include_url=False, include_context=False):
+        path = list(flaw["loc"])
+        is_form = len(path) > 1 and _FORM.fullmatch(str(path[-1])) is not None
+        path = path[2 if path[:2] == ["tools", 0] else 0 : -1 if is_form else None]
+        where = reduce(step, path, "")
+        wanted = "a schema" if is_form and path[-2:-1] == ["properties"] else _WANTED.get(flaw["type"])
+        said = f"is not {wanted}" if wanted else flaw["msg"].replace("Input should be", "is not")
+        if with_values and said.startswith("is not "):
+            said = f"is {shown(flaw['input'])}, {said.removeprefix('is ')}".replace("'", '"')
+        found[f"{where or 'it'} {'is missing' if flaw['type'] == 'missing' else said}"] = where
+    return found

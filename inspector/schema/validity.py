@@ -1,0 +1,259 @@
+"""What is wrong with a JSON Schema itself, by its place.
+
+By the meta-schemas of JSON Schema 2020-12 (https://json-schema.org/draft/2020-12/schema) and of draft-07,
+which counts where `$schema` names it or an older one; and what no meta-schema sees: references that lead
+nowhere, required names that nothing declares, values that their own schema refuses.
+Schemas are untrusted: no shape raises an error, the work is bounded, and no pattern is ever run.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import islice
+from typing import Literal
+
+from inspector.schema.fit import Fitting, Misfit
+from inspector.schema.json_value import JsonObject, shown, step
+from inspector.schema.reading import DEEPEST, TYPES, TooLarge, Work
+from inspector.schema.schema import pointed
+
+FaultKind = Literal["keyword", "root", "reference", "required", "value", "pattern", "size"]
+"""A keyword that the meta-schema refuses, a root of the wrong type, a reference, a required name, a value
+such as a default, a pattern; `size` is a schema of which only the beginning was read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaFault:
+    """Something wrong at a place of a schema, "" for the schema itself; `says` is a sentence with the place.
+
+    One that `is_hint` leaves a schema that is valid and can be met, though hardly as its author meant it.
+    """
+
+    place: str
+    says: str
+    kind: FaultKind
+    is_hint: bool = False
+
+
+MOST_FAULTS = 50
+_MOST_WORK = 50_000
+_ANY_RESULT_SINCE = "2026-07-28"
+
+
+def faults(schema: object, era: str, *, is_output: bool = False) -> tuple[SchemaFault, ...]:
+    """What is wrong with the schema of a tool's arguments, or of its result; the first MOST_FAULTS.
+
+    `era` is the connection's: from 2026-07-28 on a result may be of any type, before only an object.
+    """
+    return tuple(islice(_found(schema, any_type=is_output and era == _ANY_RESULT_SINCE), MOST_FAULTS))
+
+
+def _found(schema: object, *, any_type: bool) -> Iterator[SchemaFault]:
+    if not isinstance(schema, Mapping):
+        yield SchemaFault("", f"the schema is {shown(schema)}, not an object", "root")
+        return
+    if not any_type and "type" not in schema:
+        yield SchemaFault("type", 'type is missing, which has to be "object"', "root")
+    elif not any_type and schema["type"] != "object":
+        yield SchemaFault("type", f'type is {shown(schema["type"])}, not "object"', "root")
+    try:
+        yield from _Check(schema).found()
+    except TooLarge:
+        yield SchemaFault("", "the schema is too large: only its beginning was read", "size", is_hint=True)
+
+
+_TEXT, _FLAG, _NUMBER, _ARRAY = ({"type": kind} for kind in ("string", "boolean", "number", "array"))
+_COUNT = {"type": "integer", "minimum": 0}
+_NAMES = {"type": "array", "items": _TEXT, "uniqueItems": True}
+_TYPE = {"type": "string", "enum": sorted(TYPES)}
+_SCHEMA, _BY_NAME, _SCHEMAS = "schema", "schemas by name", "a list of schemas"
+_KEYWORDS: dict[str, JsonObject | str] = {
+    "type": {"anyOf": [_TYPE, {"type": "array", "items": _TYPE, "minItems": 1, "uniqueItems": True}]},
+    "multipleOf": {"type": "number", "exclusiveMinimum": 0},
+    "required": _NAMES,
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _NUMBER),
+    **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties"), _COUNT),
+    "maxProperties": _COUNT,
+    **dict.fromkeys(("enum", "examples"), _ARRAY),
+    **dict.fromkeys(("uniqueItems", "readOnly"), _FLAG),
+    **dict.fromkeys(("title", "description", "format", "pattern", "$comment", "$id", "$schema"), _TEXT),
+    **dict.fromkeys(("$ref", "contentEncoding", "contentMediaType"), _TEXT),
+    **dict.fromkeys(("items", "contains", "additionalProperties", "propertyNames", "not"), _SCHEMA),
+    **dict.fromkeys(("if", "then", "else"), _SCHEMA),
+    **dict.fromkeys(("properties", "patternProperties", "definitions", "dependencies"), _BY_NAME),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf"), _SCHEMAS),
+}
+_SINCE_2019: dict[str, JsonObject | str] = {
+    "dependentRequired": {"type": "object", "additionalProperties": _NAMES},
+    **dict.fromkeys(("minContains", "maxContains"), _COUNT),
+    **dict.fromkeys(("deprecated", "writeOnly"), _FLAG),
+    **dict.fromkeys(("$anchor", "$dynamicRef", "$dynamicAnchor"), _TEXT),
+    **dict.fromkeys(("unevaluatedItems", "unevaluatedProperties", "contentSchema"), _SCHEMA),
+    **dict.fromkeys(("$defs", "dependentSchemas"), _BY_NAME),
+    "prefixItems": _SCHEMAS,
+}
+_ALL = {**_KEYWORDS, **_SINCE_2019}
+_OLDER = ("draft-03", "draft-04", "draft-06", "draft-07")
+# What stands below these says more of the same value: another part may declare the names that it requires.
+_IN_PLACE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"))
+_DECLARING = frozenset((*_IN_PLACE, "$ref", "$dynamicRef", "dependencies", "patternProperties"))
+_VALUES = frozenset(("default", "const", "enum", "examples"))
+_Part = tuple[str, object, bool, int]
+"""A place, what stands there, whether it says more of the same value as what is around it, and how deep."""
+
+
+class _Check:
+    """One schema: each part is read once, and after them what references lead to."""
+
+    def __init__(self, root: JsonObject) -> None:
+        said = root.get("$schema")
+        draft = said if isinstance(said, str) else ""
+        is_older = any(older in draft for older in _OLDER)
+        self._has_tuples = is_older or "2019-09" in draft
+        self._keywords = _KEYWORDS if is_older else _ALL
+        self._flags = (
+            frozenset(("exclusiveMinimum", "exclusiveMaximum")) if "draft-04" in draft else frozenset()
+        )
+        self._root = root
+        self._work = Work(_MOST_WORK)
+        self._fitting = Fitting(root, self._work)
+        self._waiting: list[_Part] = [("", root, False, 0)]
+        self._seen: set[int] = set()
+        self._references: list[tuple[str, str]] = []
+        # Names that references may use in place of a path; with them, a path may start elsewhere.
+        self._has_names = False
+
+    def found(self) -> Iterator[SchemaFault]:
+        """What is wrong, in the order of the schema, and last its references. Raises TooLarge."""
+        read = 0
+        while self._waiting or read < len(self._references):
+            if not self._waiting:
+                yield from self._reference(*self._references[read])
+                read += 1
+                continue
+            place, part, is_in_place, depth = self._waiting.pop()
+            self._work.spend(1)
+            if isinstance(part, Mapping):
+                if id(part) not in self._seen:
+                    self._seen.add(id(part))
+                    yield from self._part(place, part, depth)
+                    yield from self._required(place, part, is_in_place=is_in_place)
+                    yield from self._values(place, part)
+            elif not isinstance(part, bool):
+                yield SchemaFault(place, f"{place} is {shown(part)}, not a schema", "keyword")
+
+    def _part(self, place: str, part: JsonObject, depth: int) -> Iterator[SchemaFault]:
+        """The keywords of a part by the meta-schema; the parts below it are noted."""
+        if depth > DEEPEST:
+            raise TooLarge
+        below: list[_Part] = []
+        for key, value in part.items():
+            self._work.spend(1)
+            wanted, at = self._keywords.get(key), step(place, key)
+            if isinstance(wanted, str):
+                inner = self._below(key, wanted, value)
+                if inner is None:
+                    yield SchemaFault(at, f"{at} is {shown(value)}, not {wanted}", "keyword")
+                below += (
+                    (reduce(step, keys, at), one, key in _IN_PLACE, depth + 1) for keys, one in inner or ()
+                )
+            elif wanted is None or (key in self._flags and isinstance(value, bool)):
+                continue
+            elif (flaw := self._fitting.misfit(value, wanted, at)) is not None:
+                yield SchemaFault(*flaw, "keyword")
+        self._waiting += reversed(below)
+        if isinstance(reference := part.get("$ref"), str):
+            self._references.append((step(place, "$ref"), reference))
+        self._has_names |= "$anchor" in part or (place != "" and isinstance(part.get("$id"), str))
+
+    def _below(
+        self, key: str, wanted: str, value: object
+    ) -> list[tuple[tuple[str | int, ...], object]] | None:
+        """The schemas that a keyword holds, each with the keys that lead there; None if it holds none."""
+        if (
+            isinstance(value, list)
+            and value
+            and (wanted == _SCHEMAS or (key == "items" and self._has_tuples))
+        ):
+            return [((number,), one) for number, one in enumerate(value)]
+        if isinstance(value, Mapping) and wanted == _BY_NAME:
+            is_list = {name for name, one in value.items() if key == "dependencies" and isinstance(one, list)}
+            return [((name,), one) for name, one in value.items() if name not in is_list]
+        return [((), value)] if wanted == _SCHEMA else None
+
+    def _reference(self, place: str, reference: str) -> Iterator[SchemaFault]:
+        """What is wrong with a reference; what it leads to is noted."""
+        own = self._root.get("$id")
+        if isinstance(own, str) and own:
+            reference = reference.removeprefix(own.rstrip("#"))
+        if self._has_names:
+            return
+        if reference and not reference.startswith("#"):
+            told = "is in another document, which is not fetched"
+            yield SchemaFault(place, f"{place}: {shown(reference)} {told}", "reference")
+        elif (found := pointed(reference, self._root)) is None:
+            yield SchemaFault(place, f"{place}: {shown(reference)} does not exist", "reference")
+        elif self._is_circle(found[1], reference):
+            yield SchemaFault(place, f"{place}: {shown(reference)} leads back to itself", "reference")
+        else:
+            self._waiting.append((reduce(step, found[0], ""), found[1], True, 0))
+
+    def _is_circle(self, target: object, *passed: str) -> bool:
+        """Whether nothing but references follows one another without an end."""
+        seen = set(passed)
+        while isinstance(target, Mapping) and isinstance(reference := target.get("$ref"), str):
+            self._work.spend(1)
+            if reference in seen:
+                return True
+            seen.add(reference)
+            found = pointed(reference, self._root) if reference.startswith("#") else None
+            target = None if found is None else found[1]
+        return False
+
+    def _required(self, place: str, part: JsonObject, *, is_in_place: bool) -> Iterator[SchemaFault]:
+        """The required names that no property has: an error if none may be added, else a hint."""
+        given, declared = part.get("required"), part.get("properties")
+        others = part.get("additionalProperties", True)
+        if not isinstance(given, list) or "patternProperties" in part:
+            return
+        is_elsewhere = is_in_place or isinstance(others, Mapping) or not _DECLARING.isdisjoint(part)
+        if others is not False and is_elsewhere:
+            return
+        for number, name in enumerate(given):
+            self._work.spend(1)
+            if isinstance(name, str) and not (isinstance(declared, Mapping) and name in declared):
+                at = step(step(place, "required"), number)
+                told = "a property that does not exist" + (" and may not be added" if others is False else "")
+                is_hint = others is not False
+                yield SchemaFault(at, f"{at} is {shown(name)}, {told}", "required", is_hint=is_hint)
+
+    def _values(self, place: str, part: JsonObject) -> Iterator[SchemaFault]:
+        """The values in a schema that it refuses itself; where none is left, nothing can be given."""
+        if _VALUES.isdisjoint(part):
+            return
+        rest = {key: value for key, value in part.items() if key not in ("enum", "const")}
+        if "const" in part and (found := self._fitting.misfit(part["const"], rest, step(place, "const"))):
+            yield SchemaFault(*found, "value")
+        if isinstance(enum := part.get("enum"), list):
+            at = step(place, "enum")
+            wrong = [found for found in self._misfits(enum, rest, at) if found]
+            if len(wrong) == len(enum):
+                told = (
+                    f"nothing can be given, as {wrong[0][1]}"
+                    if wrong
+                    else "it is empty, so nothing can be given"
+                )
+                yield SchemaFault(at, f"{at}: {told}", "value")
+            else:
+                yield from (SchemaFault(*one, "value", is_hint=True) for one in wrong)
+        examples = part.get("examples")
+        hints = self._misfits(examples, part, step(place, "examples")) if isinstance(examples, list) else ()
+        yield from (SchemaFault(*one, "value", is_hint=True) for one in hints if one)
+        if "default" in part and (
+            found := self._fitting.misfit(part["default"], part, step(place, "default"))
+        ):
+            yield SchemaFault(*found, "value", is_hint=True)
+
+    def _misfits(self, values: Sequence[object], schema: JsonObject, place: str) -> Iterator[Misfit | None]:
+        for number, value in enumerate(values):
+            yield self._fitting.misfit(value, schema, step(place, number))
