@@ -186,16 +186,18 @@ def test_a_schema_has_a_fault_of_its_keywords_if_and_only_if_the_meta_schema_say
     assert (not keyword_faults(schema)) == is_valid
 
 
+WRONG: dict[str, list[Any]] = {
+    "type": [None, "int", [], ["string", "string"], {"type": "string"}],
+    "required": [None, True, "a", ["a", "a"], [1]],
+    "properties": [None, [], "a"],
+    "items": [[], [{}], "string"],
+    "anyOf": [[], {}],
+    "minLength": [-1, 0.5],
+}
 BREAKS: tuple[tuple[str, Any], ...] = (
-    *(("type", bad) for bad in (None, "int", [], ["string", "string"], {"type": "string"})),
-    *(("required", bad) for bad in (None, True, "a", ["a", "a"], [1])),
-    *(("properties", bad) for bad in (None, [], "a")),
+    *((key, value) for key, values in WRONG.items() for value in values),
     *((key, None) for key in sorted({*VALID, *INNER, *NAMED, *LISTED} - {"const"})),
-    *(("items", bad) for bad in ([], [{}], "string")),
-    *(("anyOf", bad) for bad in ([], {})),
     ("multipleOf", 0),
-    ("minLength", -1),
-    ("minLength", 0.5),
     ("minimum", True),
     ("title", 5),
     ("uniqueItems", "false"),
