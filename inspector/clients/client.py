@@ -17,6 +17,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
+from inspector.clients.refusal import Condition
 from inspector.config.file import MEGABYTE, read_text
 from inspector.core.error import ConfigError
 from inspector.core.settings import ClientCapabilities
@@ -141,15 +142,15 @@ class TextRule:
 class SchemaRule:
     """What becomes of an input schema.
 
-    The keywords `top` at its top level are `removed`, or the tool is `refused`. Of all others only those in
-    `keeps` stay, everywhere in it (empty: all). From `largest` bytes on (0: never) the descriptions of all
-    parameters are removed.
+    The keywords `top` at its top level are removed. Of all others only those in `keeps` stay, everywhere in
+    it (empty: all). From `largest` bytes on (0: never) the descriptions of all parameters are removed. A tool
+    whose schema does not meet the `conditions` is refused.
     """
 
     top: tuple[str, ...] = ()
-    at_top: Literal["removed", "refused"] = "refused"
     keeps: tuple[str, ...] = ()
     largest: int = 0
+    conditions: tuple[Condition, ...] = ()
 
 
 Before = Literal["definitions", "names", "servers", "nothing"]
@@ -268,9 +269,14 @@ NAMES = (
     "anthropic-bm25",
     "anthropic-regex",
     "openai-api",
+    "openai-strict",
+    "anthropic-api",
+    "gemini-api",
+    "gemini-json-schema",
     "none",
 )
 """The known clients in display order; `none` binds everything, as a host without any rule does."""
+_CHOSEN = NAMES[NAMES.index("openai-api") + 1 :]
 
 
 def all_clients() -> tuple[Client, ...]:
@@ -279,8 +285,8 @@ def all_clients() -> tuple[Client, ...]:
 
 
 def real_clients() -> tuple[Client, ...]:
-    """Every known client but the host without any rule."""
-    return tuple(client for client in all_clients() if client.name != NAMES[-1])
+    """Every known client but the host without any rule, and the APIs in a form that their caller chooses."""
+    return tuple(client for client in all_clients() if client.name not in _CHOSEN)
 
 
 def find_client(name: str) -> Client:
@@ -310,13 +316,18 @@ def read_client(name: str, text: str) -> Client:
     A measured client has a table for each fact, and in `[every_fact]` what is the same in all of them. A
     known one has lines: in `[sources]` the confidence, the address ("" if we measured it), what was done
     when, with which version, platform and model; in `[facts]`, by topic, the source ("" for none), what it
-    says, and more if need be.
+    says, and more if need be. A condition names its source with `by`.
     """
     try:
         data = tomllib.loads(text)
-        every, facts = data.pop("every_fact", {}), data.pop("facts", [])
+        every, facts, sources = data.pop("every_fact", {}), data.pop("facts", []), data.pop("sources", {})
+        # Files of measured clients had it, with the only value that it can have now.
+        data.get("schemas", {}).pop("at_top", None)
+        for condition in data.get("schemas", {}).get("conditions", []):
+            _confidence, condition["source"], when, *_with = sources[condition.pop("by")]
+            condition["date"] = when.rsplit(" ", 1)[1]
         if isinstance(facts, dict):
-            facts = list(_lines(facts, data.pop("sources", {})))
+            facts = list(_lines(facts, sources))
         facts = [{**every, **fact} for fact in facts]
         declares = {**asdict(_NOTHING), "tasks": data.get("tasks", False), **data.pop("declares", {})}
         found = {**_RULES, **data, "name": name, "declares": declares, "facts": facts}

@@ -9,19 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.clients.client import Client, NameRule, ResultLimit, SchemaRule, TextRule, Topic
+from inspector.clients.refusal import refusals
 from inspector.core.message import ToolResult
 from inspector.core.number import count
 from inspector.core.tool import Tool, function_definition, is_for_apps_alone
 from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.parts import changed
 
 _HASH_DIGITS, _FEW_DIGITS = 12, 8
 _MIDDLE, _DELIMITER = "...", "__"
-# Values of these keywords are schemas by name, a list of schemas, one schema.
-_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
-_LISTED = frozenset({"anyOf", "oneOf", "allOf", "prefixItems"})
-_SINGLE = frozenset(
-    {"items", "additionalProperties", "not", "contains", "propertyNames", "if", "then", "else"}
-)
 _DESCRIPTION = "description"
 NO_TASKS = "every call fails: it runs only as a task"
 MAYBE_NO_TASKS = "it runs only as a task; whether the client calls one so is not known"
@@ -222,9 +218,10 @@ def _name_changes(rule: NameRule, name: str, tool: Tool) -> Iterator[str]:
 
 def sent_schema(rule: SchemaRule, schema: JsonObject) -> tuple[dict[str, Any], tuple[str, ...], str]:
     """A schema as the model gets it, what was changed, and why it is refused if it is."""
+    refused = next((one for one in refusals(rule.conditions, schema) if one.effect == "refused"), None)
+    if refused is not None:
+        return dict(schema), (), str(refused)
     top = [key for key in rule.top if key in schema]
-    if top and rule.at_top == "refused":
-        return dict(schema), (), f"its schema has {', '.join(top)} at the top level"
     changes = [f"schema: {', '.join(top)} removed from the top level"] if top else []
     kept: dict[str, Any] = {key: value for key, value in schema.items() if key not in top}
     if rule.keeps:
@@ -241,28 +238,13 @@ def _with(schema: JsonObject, keeps: frozenset[str], lost: dict[str, None], leve
     """The schema with these keywords only, down to so many levels; the others are added to `lost`."""
     lost.update(dict.fromkeys(key for key in schema if key not in keeps))
     kept = {key: value for key, value in schema.items() if key in keeps}
-    return _each(kept, lambda one: _with(one, keeps, lost, levels - 1), levels)
+    return changed(kept, lambda one: _with(one, keeps, lost, levels - 1)) if levels else kept
 
 
 def without_descriptions(schema: JsonObject, levels: int = _DEEPEST) -> dict[str, Any]:
     """A schema without its descriptions, down to so many levels. A parameter named `description` stays."""
     kept = {key: value for key, value in schema.items() if key != _DESCRIPTION}
-    return _each(kept, lambda one: without_descriptions(one, levels - 1), levels)
-
-
-def _each(schema: dict[str, Any], change: Callable[[JsonObject], Any], levels: int) -> dict[str, Any]:
-    """The schema with every schema directly in it changed, if there are levels left."""
-    return {key: _value(key, value, change) for key, value in schema.items()} if levels else schema
-
-
-def _value(key: str, value: Any, change: Callable[[JsonObject], Any]) -> Any:
-    if key in _BY_NAME and isinstance(value, dict):
-        return {name: change(one) if isinstance(one, dict) else one for name, one in value.items()}
-    if key in _LISTED and isinstance(value, list):
-        return [change(one) if isinstance(one, dict) else one for one in value]
-    if key in _SINGLE and isinstance(value, dict):
-        return change(value)
-    return value
+    return changed(kept, lambda one: without_descriptions(one, levels - 1)) if levels else kept
 
 
 # What a client's model would lose of a result.

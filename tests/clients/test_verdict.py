@@ -18,7 +18,7 @@ def _sure() -> Client:
     facts = tuple(Fact(topic, "It is so.", Confidence.DOCUMENTED, "https://a.example") for topic in Topic)
     now = find_client("claude-code")
     texts = replace(now.texts, description=2048, instructions=2048)
-    schemas = replace(now.schemas, at_top="refused")
+    schemas = find_client("anthropic-api").schemas
     listing = replace(now.listing, hides_app_tools=False)
     return replace(now, facts=facts, protocol="2025-11-25", texts=texts, schemas=schemas, listing=listing)
 

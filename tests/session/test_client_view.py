@@ -69,6 +69,7 @@ def test_names_are_made_as_each_client_makes_them() -> None:
         "anthropic-regex": "loan.renew",
         "openai-api": "loan_renew",
         "none": "loan.renew",
+        **dict.fromkeys(("openai-strict", "anthropic-api", "gemini-api", "gemini-json-schema"), "loan.renew"),
     }
 
 

@@ -15,7 +15,7 @@ from inspector.cli.launch import as_clients, run_headless
 from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_raw, say_report
-from inspector.clients.client import Client, all_clients, find_client
+from inspector.clients.client import Client, find_client, real_clients
 from inspector.config.file import MEGABYTE, is_file, read_text
 from inspector.config.problem import Strict, meant, validated
 from inspector.core.error import ConfigError
@@ -115,7 +115,7 @@ def check(
     files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
     demands = Demands(
         (*map(parse, (*own.expect, *expected)), *(one for file in files for one in read_expectations(file))),
-        clients or tuple(map(find_client, own.client)) or all_clients(),
+        clients or tuple(map(find_client, own.client)) or real_clients(),
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
         own.disable,

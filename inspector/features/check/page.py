@@ -20,7 +20,7 @@ from inspector.app.draw.line import MUTED, failure_line, shown_place
 from inspector.app.list_page import ReadingPage
 from inspector.app.place import Destination, FindingsPage
 from inspector.app.stream import View
-from inspector.clients.client import all_clients
+from inspector.clients.client import real_clients
 from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
@@ -122,7 +122,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
         whole = session.configuration.servers if session.sight.is_whole else ()
 
         def look(job: Job) -> bool:
-            for one in chain(findings_of(session, given, all_clients()), _missing(session, given)):
+            for one in chain(findings_of(session, given, real_clients()), _missing(session, given)):
                 found.append(one)
                 if job.stopped():
                     return False

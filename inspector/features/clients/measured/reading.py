@@ -320,7 +320,7 @@ def _schemas(reading: Reading) -> Iterator[Said]:
             yield Topic.SCHEMAS, f"{says}{', without descriptions' if without else ''}.", where
         elif name == "union_at_top":
             lost = [key for key in ("oneOf", "anyOf", "allOf") if key in declared and key not in sent]
-            reading.rules["schemas"] |= {"top": lost, "at_top": "removed"} if lost else {}
+            reading.rules["schemas"] |= {"top": lost} if lost else {}
             says = f"oneOf at the top of a schema is {'removed' if lost else 'sent'}."
             yield Topic.SCHEMAS, says, where
 

@@ -1,0 +1,311 @@
+"""What an API or a client refuses of a tool's schema: its conditions, and where they are not met."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass as plain_dataclass
+from functools import lru_cache
+from itertools import chain, islice
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from inspector.schema.json_value import JsonObject, as_object, compact, read_object
+from inspector.schema.parts import BY_NAME, Part, parts, step
+from inspector.schema.reading import TooLarge, Work, names, types_of
+from inspector.schema.schema import resolve
+
+Effect = Literal["refused", "ignored", "changed"]
+Kind = Literal[
+    "object",
+    "without",
+    "only",
+    "draft",
+    "items",
+    "names",
+    "closed",
+    "required",
+    "declared",
+    "one-type",
+    "texts",
+    "schemas",
+    "typed",
+    "formats",
+    "alone",
+    "resolved",
+    "properties",
+    "levels",
+    "values",
+    "letters",
+]
+# So many are told of one schema, and so many faults against a draft; a value in a sentence is no longer.
+_MOST, _MOST_FAULTS, _LONGEST_VALUE = 50, 5, 40
+_SAYS_WHAT = frozenset({"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"})
+
+
+@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
+class Condition:
+    """What a schema has to be, or the tool is `refused`; or what is `ignored` or `changed` of it.
+
+    `kind` says what is asked for, everywhere or only at the `top`: an `object`; to be `without` the keywords
+    `of`, or to have those `only`; to be valid by the `draft` that `of` names; arrays with `items`; `names` of
+    parameters that fit the pattern `of`; objects that are `closed`; parameters that are all `required`;
+    required ones that are `declared`; types with `one-type` each; values that are `texts`; `schemas` that are
+    objects; those that are `typed`; `formats` of those; references that stand `alone` but for keywords `of`,
+    or that are `resolved`; at `most` so many `properties`, `levels`, `values` of enums, and `letters` in all
+    their names and values. `source` is a public address, looked up or published on `date`.
+    """
+
+    kind: Kind
+    source: str
+    date: str
+    of: tuple[str, ...] = ()
+    most: int = 0
+    top: bool = False
+    effect: Effect = "refused"
+
+
+@plain_dataclass(frozen=True, slots=True)
+class Refusal:
+    """Where a schema does not meet a condition, and how; `place` is "" for the whole schema."""
+
+    place: str
+    says: str
+    condition: Condition
+
+    @property
+    def effect(self) -> Effect:
+        return self.condition.effect
+
+    @property
+    def source(self) -> str:
+        return self.condition.source
+
+    def __str__(self) -> str:
+        return f"`{self.place}` {self.says}" if self.place else f"its schema {self.says}"
+
+
+def refusals(conditions: Sequence[Condition], schema: object) -> tuple[Refusal, ...]:
+    """Where a schema does not meet the conditions, those that refuse it first. Does not raise.
+
+    A schema too large to be looked through is looked at as far as that goes.
+    """
+    found: dict[Refusal, None] = {}
+    if not conditions:
+        return ()
+    try:
+        for one in _found(conditions, schema):
+            found[one] = None
+            if len(found) == _MOST:
+                break
+    except (TooLarge, RecursionError):
+        pass
+    return tuple(sorted(found, key=lambda one: one.effect != "refused"))
+
+
+def _found(conditions: Sequence[Condition], schema: object) -> Iterator[Refusal]:
+    every = list(parts(schema, Work()))
+    for condition in conditions:
+        if check := _EVERYWHERE.get(condition.kind):
+            for part in every[:1] if condition.top else every:
+                if isinstance(part.value, Mapping):
+                    yield from (Refusal(part.place, says, condition) for says in check(condition, part.value))
+        elif condition.kind == "draft":
+            if isinstance(schema, Mapping):
+                faults = _faults(condition.of[0], compact(schema))
+                yield from (Refusal(place, says, condition) for place, says in faults)
+        elif condition.kind == "schemas":
+            yield from (
+                Refusal(part.place, f"is {compact(part.value)}, not an object", condition)
+                for part in every
+                if not isinstance(part.value, Mapping)
+            )
+        elif condition.kind == "resolved":
+            yield from (
+                Refusal(part.place, f"refers to {_short(part.value['$ref'])}, which is not there", condition)
+                for part in every
+                if isinstance(part.value, Mapping) and _is_dangling(part.value, schema)
+            )
+        elif (size := _SIZES[condition.kind](every)) > condition.most:
+            told = condition.kind if condition.kind != "letters" else "characters in names and values"
+            yield Refusal("", f"has {size:,} {told}, of which {condition.most:,} are allowed", condition)
+
+
+# What is asked of each schema by itself.
+
+
+def _object(_condition: Condition, schema: JsonObject) -> Iterator[str]:
+    if schema.get("type") != "object":
+        yield f"has the type {_short(schema['type'])}, not object" if "type" in schema else "has no type"
+
+
+def _without(condition: Condition, schema: JsonObject) -> Iterator[str]:
+    if found := [key for key in condition.of if key in schema]:
+        yield f"has {', '.join(found)}{' at the top level' if condition.top else ''}"
+
+
+def _only(condition: Condition, schema: JsonObject) -> Iterator[str]:
+    if others := [str(key) for key in schema if key not in condition.of]:
+        yield f"has {_listed(others)}, which the API does not know"
+
+
+def _items(_condition: Condition, schema: JsonObject) -> Iterator[str]:
+    if "array" in _said(schema) and not isinstance(schema.get("items"), Mapping | list):
+        yield "is an array without items"
+
+
+def _names(condition: Condition, schema: JsonObject) -> Iterator[str]:
+    for name in _properties(schema):
+        if not re.search(condition.of[0], name):
+            yield f"has the parameter {_short(name)}, which does not fit {condition.of[0]}"
+
+
+def _closed(_condition: Condition, schema: JsonObject) -> Iterator[str]:
+    if _is_object(schema) and schema.get("additionalProperties") is not False:
+        yield "is an object without additionalProperties: false"
+
+
+def _required(_condition: Condition, schema: JsonObject) -> Iterator[str]:
+    free = [name for name in _properties(schema) if name not in names(schema.get("required"))]
+    if free:
+        yield f"has {_listed(free)} without requiring {'it' if len(free) == 1 else 'them'}"
+
+
+def _declared(_condition: Condition, schema: JsonObject) -> Iterator[str]:
+    known = _properties(schema)
+    if missing := [name for name in names(schema.get("required")) if name not in known]:
+        yield f"requires {_listed(missing)}, which it does not declare"
+
+
+def _one_type(_condition: Condition, schema: JsonObject) -> Iterator[str]:
+    if isinstance(schema.get("type"), list):
+        yield f"has a list of types, {_short(schema['type'])}"
+
+
+def _texts(_condition: Condition, schema: JsonObject) -> Iterator[str]:
+    values = schema.get("enum")
+    if isinstance(values, list):
+        if others := [one for one in values if not isinstance(one, str) or not one]:
+            yield f"has the value {_short(others[0])} in its enum, where only texts may be, and no empty ones"
+        elif "string" not in _said(schema):
+            yield "has an enum without the type string"
+
+
+def _typed(_condition: Condition, schema: JsonObject) -> Iterator[str]:
+    if not _SAYS_WHAT.intersection(schema):
+        yield "has no type"
+
+
+def _formats(condition: Condition, schema: JsonObject) -> Iterator[str]:
+    if "format" in schema and schema["format"] not in condition.of:
+        yield f"has the format {_short(schema['format'])}"
+
+
+def _alone(condition: Condition, schema: JsonObject) -> Iterator[str]:
+    beside = [str(key) for key in schema if key != "$ref" and key not in condition.of]
+    if "$ref" in schema and beside:
+        yield f"has {_listed(beside)} beside $ref"
+
+
+_EVERYWHERE: Mapping[str, Callable[[Condition, JsonObject], Iterator[str]]] = {
+    "object": _object,
+    "without": _without,
+    "only": _only,
+    "items": _items,
+    "names": _names,
+    "closed": _closed,
+    "required": _required,
+    "declared": _declared,
+    "one-type": _one_type,
+    "texts": _texts,
+    "typed": _typed,
+    "formats": _formats,
+    "alone": _alone,
+}
+
+
+# What is asked of all of it together.
+
+
+def _enums(every: Sequence[Part]) -> Iterator[list[Any]]:
+    values = (part.value.get("enum") for part in every if isinstance(part.value, Mapping))
+    yield from (one for one in values if isinstance(one, list))
+
+
+def _all_names(every: Sequence[Part]) -> Iterator[str]:
+    for part in every:
+        if isinstance(part.value, Mapping):
+            yield from _properties(part.value)
+
+
+def _letters(every: Sequence[Part]) -> int:
+    schemas = [part.value for part in every if isinstance(part.value, Mapping)]
+    values = [*chain.from_iterable(_enums(every)), *(one.get("const") for one in schemas)]
+    defined = chain.from_iterable(as_object(one.get("$defs")) for one in schemas)
+    return sum(len(one) for one in (*_all_names(every), *defined, *values) if isinstance(one, str))
+
+
+_SIZES: Mapping[str, Callable[[Sequence[Part]], int]] = {
+    "properties": lambda every: sum(1 for _ in _all_names(every)),
+    "levels": lambda every: max(part.level for part in every if isinstance(part.value, Mapping)),
+    "values": lambda every: sum(map(len, _enums(every))),
+    "letters": _letters,
+}
+
+
+@lru_cache(maxsize=512)
+def _faults(draft: str, text: str) -> tuple[tuple[str, str], ...]:
+    """Where a schema is none by its draft, with what is wrong; several clients ask for the same."""
+    from jsonschema import Draft7Validator, Draft202012Validator
+
+    kind: Any = Draft7Validator if draft == "07" else Draft202012Validator
+    errors = islice(kind(kind.META_SCHEMA).iter_errors(read_object(text)), _MOST_FAULTS)
+    return tuple(_fault(list(error.absolute_path), error) for error in errors)
+
+
+def _fault(path: list[Any], error: Any) -> tuple[str, str]:
+    wanted = error.validator_value if error.validator == "type" else ""
+    is_schema = "boolean" in wanted and "object" in wanted
+    keyword = "" if is_schema or not path else str(path.pop())
+    place, named = "", False
+    for one in path:
+        if isinstance(one, int):
+            place = f"{place}[{one}]"
+        elif one == "items" and not named:
+            place = f"{place}[]"
+        elif one != "properties" or named:
+            place = step(place, str(one))
+        named = one in BY_NAME and not named
+    if is_schema:
+        return place, f"is {_short(error.instance)}, not a schema"
+    if isinstance(wanted, str) and wanted:
+        return place, f"has {keyword} {_short(error.instance)}, which is not of type {wanted}"
+    return place, f"has {keyword} {_short(error.instance)}, which is not valid" if keyword else "is not valid"
+
+
+def _is_dangling(schema: JsonObject, root: Any) -> bool:
+    return "$ref" in schema and "$ref" in resolve({"$ref": schema["$ref"]}, root)
+
+
+def _said(schema: JsonObject) -> frozenset[str]:
+    """The types that it says by name."""
+    return types_of({"type": schema["type"]}) if "type" in schema else frozenset()
+
+
+def _is_object(schema: JsonObject) -> bool:
+    return "object" in _said(schema) or "properties" in schema
+
+
+def _properties(schema: JsonObject) -> Mapping[str, Any]:
+    found = schema.get("properties")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _listed(some: Sequence[str]) -> str:
+    more = len(some) - _MOST_FAULTS
+    return ", ".join(map(_short, some[:_MOST_FAULTS])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _short(value: object) -> str:
+    text = value if isinstance(value, str) else compact(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
