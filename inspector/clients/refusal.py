@@ -247,7 +247,7 @@ def _letters(every: Sequence[Part]) -> int:
 
 _SIZES: Mapping[str, Callable[[Sequence[Part]], int]] = {
     "properties": lambda every: sum(1 for _ in _all_names(every)),
-    "levels": lambda every: max(part.level for part in every if isinstance(part.value, Mapping)),
+    "levels": lambda every: max((part.level for part in every if isinstance(part.value, Mapping)), default=0),
     "values": lambda every: sum(map(len, _enums(every))),
     "letters": _letters,
 }
