@@ -4,16 +4,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass as plain_dataclass
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, Literal
 
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from inspector.schema.json_value import JsonObject, as_object, compact, read_object
-from inspector.schema.parts import BY_NAME, Part, parts, step
+from inspector.schema.json_value import JsonObject, as_object, compact, read_object, shown
+from inspector.schema.parts import Part, parts
 from inspector.schema.reading import TooLarge, Work, names, types_of
-from inspector.schema.schema import resolve
+from inspector.schema.validity import FaultKind, SchemaFault, faults
 
 Effect = Literal["refused", "ignored", "changed"]
 Kind = Literal[
@@ -38,8 +38,8 @@ Kind = Literal[
     "values",
     "letters",
 ]
-# So many are told of one schema, and so many faults against a draft; a value in a sentence is no longer.
-_MOST, _MOST_FAULTS, _LONGEST_VALUE = 50, 5, 40
+# So many are told of one schema, and so many names in one sentence.
+_MOST, _MOST_NAMED = 50, 5
 _SAYS_WHAT = frozenset({"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"})
 
 
@@ -67,7 +67,7 @@ class Condition:
 
 @plain_dataclass(frozen=True, slots=True)
 class Refusal:
-    """Where a schema does not meet a condition, and how; `place` is "" for the whole schema."""
+    """Where a schema does not meet a condition, "" for all of it; `says` is a sentence with the place."""
 
     place: str
     says: str
@@ -80,9 +80,6 @@ class Refusal:
     @property
     def source(self) -> str:
         return self.condition.source
-
-    def __str__(self) -> str:
-        return f"`{self.place}` {self.says}" if self.place else f"its schema {self.says}"
 
 
 def refusals(conditions: Sequence[Condition], schema: object) -> tuple[Refusal, ...]:
@@ -106,29 +103,21 @@ def refusals(conditions: Sequence[Condition], schema: object) -> tuple[Refusal, 
 def _found(conditions: Sequence[Condition], schema: object) -> Iterator[Refusal]:
     every = list(parts(schema, Work()))
     for condition in conditions:
-        if check := _EVERYWHERE.get(condition.kind):
+        kind = condition.kind
+        if check := _EVERYWHERE.get(kind):
             for part in every[:1] if condition.top else every:
-                if isinstance(part.value, Mapping):
-                    yield from (Refusal(part.place, says, condition) for says in check(condition, part.value))
-        elif condition.kind == "draft":
+                if isinstance(part.value, Mapping) is not (kind == "schemas"):
+                    for says in check(condition, part.value):
+                        yield Refusal(part.place, f"{part.place or 'its schema'} {says}", condition)
+        elif kind in _FAULTS:
             if isinstance(schema, Mapping):
-                faults = _faults(condition.of[0], compact(schema))
-                yield from (Refusal(place, says, condition) for place, says in faults)
-        elif condition.kind == "schemas":
-            yield from (
-                Refusal(part.place, f"is {compact(part.value)}, not an object", condition)
-                for part in every
-                if not isinstance(part.value, Mapping)
+                for fault in _faults(_FAULTS[kind], compact(schema), *condition.of):
+                    yield Refusal(fault.place, fault.says, condition)
+        elif (size := _SIZES[kind](every)) > condition.most:
+            told = kind if kind != "letters" else "characters in names and values"
+            yield Refusal(
+                "", f"its schema has {size:,} {told}, of which {condition.most:,} are allowed", condition
             )
-        elif condition.kind == "resolved":
-            yield from (
-                Refusal(part.place, f"refers to {_short(part.value['$ref'])}, which is not there", condition)
-                for part in every
-                if isinstance(part.value, Mapping) and _is_dangling(part.value, schema)
-            )
-        elif (size := _SIZES[condition.kind](every)) > condition.most:
-            told = condition.kind if condition.kind != "letters" else "characters in names and values"
-            yield Refusal("", f"has {size:,} {told}, of which {condition.most:,} are allowed", condition)
 
 
 # What is asked of each schema by itself.
@@ -136,7 +125,7 @@ def _found(conditions: Sequence[Condition], schema: object) -> Iterator[Refusal]
 
 def _object(_condition: Condition, schema: JsonObject) -> Iterator[str]:
     if schema.get("type") != "object":
-        yield f"has the type {_short(schema['type'])}, not object" if "type" in schema else "has no type"
+        yield f"has the type {shown(schema['type'])}, not object" if "type" in schema else "has no type"
 
 
 def _without(condition: Condition, schema: JsonObject) -> Iterator[str]:
@@ -157,7 +146,7 @@ def _items(_condition: Condition, schema: JsonObject) -> Iterator[str]:
 def _names(condition: Condition, schema: JsonObject) -> Iterator[str]:
     for name in _properties(schema):
         if not re.search(condition.of[0], name):
-            yield f"has the parameter {_short(name)}, which does not fit {condition.of[0]}"
+            yield f"has the parameter {shown(name)}, which does not fit {condition.of[0]}"
 
 
 def _closed(_condition: Condition, schema: JsonObject) -> Iterator[str]:
@@ -179,16 +168,20 @@ def _declared(_condition: Condition, schema: JsonObject) -> Iterator[str]:
 
 def _one_type(_condition: Condition, schema: JsonObject) -> Iterator[str]:
     if isinstance(schema.get("type"), list):
-        yield f"has a list of types, {_short(schema['type'])}"
+        yield "has a list of types"
 
 
 def _texts(_condition: Condition, schema: JsonObject) -> Iterator[str]:
     values = schema.get("enum")
     if isinstance(values, list):
         if others := [one for one in values if not isinstance(one, str) or not one]:
-            yield f"has the value {_short(others[0])} in its enum, where only texts may be, and no empty ones"
+            yield f"has the value {shown(others[0])} in its enum, where only texts may be, and no empty ones"
         elif "string" not in _said(schema):
             yield "has an enum without the type string"
+
+
+def _schemas(_condition: Condition, value: object) -> Iterator[str]:
+    yield f"is {shown(value)}, not an object"
 
 
 def _typed(_condition: Condition, schema: JsonObject) -> Iterator[str]:
@@ -198,7 +191,7 @@ def _typed(_condition: Condition, schema: JsonObject) -> Iterator[str]:
 
 def _formats(condition: Condition, schema: JsonObject) -> Iterator[str]:
     if "format" in schema and schema["format"] not in condition.of:
-        yield f"has the format {_short(schema['format'])}"
+        yield f"has the format {shown(schema['format'])}"
 
 
 def _alone(condition: Condition, schema: JsonObject) -> Iterator[str]:
@@ -207,7 +200,7 @@ def _alone(condition: Condition, schema: JsonObject) -> Iterator[str]:
         yield f"has {_listed(beside)} beside $ref"
 
 
-_EVERYWHERE: Mapping[str, Callable[[Condition, JsonObject], Iterator[str]]] = {
+_EVERYWHERE: Mapping[str, Callable[[Condition, Any], Iterator[str]]] = {
     "object": _object,
     "without": _without,
     "only": _only,
@@ -218,6 +211,7 @@ _EVERYWHERE: Mapping[str, Callable[[Condition, JsonObject], Iterator[str]]] = {
     "declared": _declared,
     "one-type": _one_type,
     "texts": _texts,
+    "schemas": _schemas,
     "typed": _typed,
     "formats": _formats,
     "alone": _alone,
@@ -253,38 +247,14 @@ _SIZES: Mapping[str, Callable[[Sequence[Part]], int]] = {
 }
 
 
+_FAULTS: Mapping[str, FaultKind] = {"draft": "keyword", "resolved": "reference"}
+
+
 @lru_cache(maxsize=512)
-def _faults(draft: str, text: str) -> tuple[tuple[str, str], ...]:
-    """Where a schema is none by its draft, with what is wrong; several clients ask for the same."""
-    from jsonschema import Draft7Validator, Draft202012Validator
-
-    kind: Any = Draft7Validator if draft == "07" else Draft202012Validator
-    errors = islice(kind(kind.META_SCHEMA).iter_errors(read_object(text)), _MOST_FAULTS)
-    return tuple(_fault(list(error.absolute_path), error) for error in errors)
-
-
-def _fault(path: list[Any], error: Any) -> tuple[str, str]:
-    wanted = error.validator_value if error.validator == "type" else ""
-    is_schema = "boolean" in wanted and "object" in wanted
-    keyword = "" if is_schema or not path else str(path.pop())
-    place, named = "", False
-    for one in path:
-        if isinstance(one, int):
-            place = f"{place}[{one}]"
-        elif one == "items" and not named:
-            place = f"{place}[]"
-        elif one != "properties" or named:
-            place = step(place, str(one))
-        named = one in BY_NAME and not named
-    if is_schema:
-        return place, f"is {_short(error.instance)}, not a schema"
-    if isinstance(wanted, str) and wanted:
-        return place, f"has {keyword} {_short(error.instance)}, which is not of type {wanted}"
-    return place, f"has {keyword} {_short(error.instance)}, which is not valid" if keyword else "is not valid"
-
-
-def _is_dangling(schema: JsonObject, root: Any) -> bool:
-    return "$ref" in schema and "$ref" in resolve({"$ref": schema["$ref"]}, root)
+def _faults(kind: FaultKind, text: str, draft: str = "") -> tuple[SchemaFault, ...]:
+    """What is wrong with a schema, by a draft whichever it names itself; several clients ask for the same."""
+    schema = {**read_object(text), "$schema": draft}
+    return tuple(one for one in faults(schema, "") if one.kind == kind and not one.is_hint)
 
 
 def _said(schema: JsonObject) -> frozenset[str]:
@@ -302,10 +272,5 @@ def _properties(schema: JsonObject) -> Mapping[str, Any]:
 
 
 def _listed(some: Sequence[str]) -> str:
-    more = len(some) - _MOST_FAULTS
-    return ", ".join(map(_short, some[:_MOST_FAULTS])) + (f" and {more:,} more" if more > 0 else "")
-
-
-def _short(value: object) -> str:
-    text = value if isinstance(value, str) else compact(value)
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
+    more = len(some) - _MOST_NAMED
+    return ", ".join(map(shown, some[:_MOST_NAMED])) + (f" and {more:,} more" if more > 0 else "")

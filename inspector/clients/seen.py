@@ -220,7 +220,7 @@ def sent_schema(rule: SchemaRule, schema: JsonObject) -> tuple[dict[str, Any], t
     """A schema as the model gets it, what was changed, and why it is refused if it is."""
     refused = next((one for one in refusals(rule.conditions, schema) if one.effect == "refused"), None)
     if refused is not None:
-        return dict(schema), (), str(refused)
+        return dict(schema), (), refused.says
     top = [key for key in rule.top if key in schema]
     changes = [f"schema: {', '.join(top)} removed from the top level"] if top else []
     kept: dict[str, Any] = {key: value for key, value in schema.items() if key not in top}

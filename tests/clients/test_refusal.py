@@ -27,7 +27,7 @@ ANY_JSON = st.recursive(
 
 
 def told(client: str, schema: object) -> list[str]:
-    return [str(one) for one in refusals(find_client(client).schemas.conditions, schema)]
+    return [one.says for one in refusals(find_client(client).schemas.conditions, schema)]
 
 
 def of(**parameters: Any) -> dict[str, Any]:
@@ -37,12 +37,12 @@ def of(**parameters: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("client", "schema", "says"),
     [
-        ("openai-api", of(targets={"type": "array"}), "`targets` is an array without items"),
-        ("vscode", of(a=of(b={"type": "array"})), "`a.b` is an array without items"),
+        ("openai-api", of(targets={"type": "array"}), "properties.targets is an array without items"),
+        ("vscode", of(a=of(b={"type": "array"})), "properties.a.properties.b is an array without items"),
         (
             "openai-api",
             of(a={"anyOf": [{"type": "array", "prefixItems": [TEXT]}]}),
-            "`a.anyOf[0]` is an array",
+            "properties.a.anyOf[0] is an array",
         ),
         ("anthropic-api", {"properties": {}}, "its schema has no type"),
         ("anthropic-api", {"type": "object", "anyOf": [{}]}, "its schema has anyOf at the top level"),
@@ -50,42 +50,62 @@ def of(**parameters: Any) -> dict[str, Any]:
         (
             "claude-code",
             of() | {"required": None},
-            "its schema has required null, which is not of type array",
+            "required is null, not an array",
         ),
         (
             "vscode",
             of(a=of(b=TEXT | {"required": True})),
-            "`a.b` has required true, which is not of type array",
+            "properties.a.properties.b.required is true, not an array",
         ),
-        ("anthropic-api", of(a=TEXT, type="object"), "`type` is object, not a schema"),
-        ("anthropic-api", of(items=of(b=TEXT | {"required": 1})), "`items.b` has required 1"),
-        ("anthropic-api", of(**{"filter[id]": TEXT}), "its schema has the parameter filter[id]"),
-        ("gemini-api", of(n={"type": "integer", "exclusiveMinimum": 0}), "`n` has exclusiveMinimum, which"),
+        ("anthropic-api", of(a=TEXT, type="object"), 'properties.type is "object", not a schema'),
+        (
+            "anthropic-api",
+            of(items=of(b=TEXT | {"required": 1})),
+            "properties.items.properties.b.required is 1",
+        ),
+        ("anthropic-api", of(**{"filter[id]": TEXT}), 'its schema has the parameter "filter[id]"'),
+        (
+            "gemini-api",
+            of(n={"type": "integer", "exclusiveMinimum": 0}),
+            'properties.n has "exclusiveMinimum", which',
+        ),
         (
             "gemini-api",
             of() | {"$schema": "x", "additionalProperties": False},
-            "its schema has $schema, addit",
+            'its schema has "$schema", "addit',
         ),
-        ("gemini-api", of(n={"type": ["string", "null"]}), "`n` has a list of types"),
-        ("gemini-api", of(n={"type": "integer", "enum": [1]}), "`n` has the value 1 in its enum"),
-        ("gemini-api", of(n={"type": "string", "enum": ["a", ""]}), "`n` has the value  in its enum"),
-        ("gemini-api", of() | {"required": ["body"]}, "its schema requires body, which it does not declare"),
-        ("gemini-api", of(n=True), "`n` is true, not an object"),
-        ("gemini-api", of(n={"description": "x"}), "`n` has no type"),
-        ("gemini-json-schema", of(n={"$ref": "#/$defs/No"}), "`n` refers to #/$defs/No, which is not there"),
+        ("gemini-api", of(n={"type": ["string", "null"]}), "properties.n has a list of types"),
+        ("gemini-api", of(n={"type": "integer", "enum": [1]}), "properties.n has the value 1 in its enum"),
+        (
+            "gemini-api",
+            of(n={"type": "string", "enum": ["a", ""]}),
+            'properties.n has the value "" in its enum',
+        ),
+        (
+            "gemini-api",
+            of() | {"required": ["body"]},
+            'its schema requires "body", which it does not declare',
+        ),
+        ("gemini-api", of(n=True), "properties.n is true, not an object"),
+        ("gemini-api", of(n={"description": "x"}), "properties.n has no type"),
+        (
+            "gemini-json-schema",
+            of(n={"$ref": "#/$defs/No"}),
+            'properties.n.$ref: "#/$defs/No" does not exist',
+        ),
         (
             "gemini-json-schema",
             of(n={"$ref": "#/$defs/A", "title": "x"}) | {"$defs": {"A": TEXT}},
-            "`n` has title beside $ref",
+            'properties.n has "title" beside $ref',
         ),
         ("openai-strict", of(), "its schema is an object without additionalProperties: false"),
         (
             "openai-strict",
             of(n=TEXT) | {"additionalProperties": False},
-            "its schema has n without requiring it",
+            'its schema has "n" without requiring it',
         ),
-        ("openai-strict", of(u=TEXT | {"format": "uri"}), "`u` has the format uri"),
-        ("openai-strict", of(u={"allOf": [TEXT]}), "`u` has allOf"),
+        ("openai-strict", of(u=TEXT | {"format": "uri"}), 'properties.u has the format "uri"'),
+        ("openai-strict", of(u={"allOf": [TEXT]}), "properties.u has allOf"),
         (
             "openai-strict",
             of(u=TEXT | {"enum": ["x" * 121_000]}),

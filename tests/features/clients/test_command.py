@@ -33,7 +33,7 @@ def test_the_page_about_clients_is_what_the_command_prints(toolsight: Toolsight)
 def older(tmp_path: Path) -> str:
     """The file of Claude Code as it was."""
     text = (ROOT / "inspector/clients/known/claude-code.toml").read_text(encoding="utf-8")
-    refused = ('kind = "draft", of = ["2020-12"]', 'kind = "without", of = ["oneOf"], top = true')
+    refused = ('kind = "draft", of = ["draft 2020-12"]', 'kind = "without", of = ["oneOf"], top = true')
     for now, then in (("= 16384", "= 2048"), ("= 4096", "= 2048"), refused):
         text = text.replace(now, then)
     path = tmp_path / "older.toml"
