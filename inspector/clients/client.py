@@ -238,9 +238,15 @@ class Client:
 
     def confidence(self, topic: Topic) -> Confidence:
         """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""
+        fact = self.behind(topic)
+        return Confidence.ASSUMED if fact is None else fact.confidence
+
+    def behind(self, topic: Topic) -> Fact | None:
+        """The fact on which the rules of a topic rest, the weakest; None if one is assumed, or none."""
         order = list(Confidence)
-        behind = [fact.confidence for fact in self.facts if fact.topic is topic and not fact.remark]
-        return max(behind, key=order.index, default=Confidence.ASSUMED)
+        behind = (fact for fact in self.facts if fact.topic is topic and not fact.remark)
+        found = max(behind, key=lambda fact: order.index(fact.confidence), default=None)
+        return None if found is None or found.confidence is Confidence.ASSUMED else found
 
     def stale(self, today: datetime.date) -> tuple[Fact, ...]:
         """The facts behind its rules that have to be looked up again."""

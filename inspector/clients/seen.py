@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from inspector.clients.change import Change, Kind
 from inspector.clients.client import Client, NameRule, ResultLimit, SchemaRule, TextRule, Topic
 from inspector.clients.refusal import refusals
 from inspector.core.message import ToolResult
@@ -19,8 +20,13 @@ from inspector.schema.parts import changed
 _HASH_DIGITS, _FEW_DIGITS = 12, 8
 _MIDDLE, _DELIMITER = "...", "__"
 _DESCRIPTION = "description"
-NO_TASKS = "every call fails: it runs only as a task"
-MAYBE_NO_TASKS = "it runs only as a task; whether the client calls one so is not known"
+_TASKS = {
+    False: Change(Kind.TASK, "every call fails: it runs only as a task", "execution.taskSupport"),
+    None: Change(Kind.UNKNOWN, "it runs only as a task; whether the client calls one so is not known"),
+}
+_HIDDEN = Change(Kind.HIDDEN, "only its server's own view may call it", "_meta.ui.visibility")
+# Without these a model can call a tool as well.
+_SPARE = frozenset({"title", "$schema", "$id", "$comment"})
 # A server may nest schemas as deep as it likes.
 _DEEPEST = 50
 
@@ -46,7 +52,7 @@ class Cut:
 class SeenTool:
     """A tool as a client's model gets it.
 
-    `refused` says why the model does not get it at all; `changes` say what else becomes of it. With `bound`,
+    `refused` says why the model does not get it at all; `changes` are what else becomes of it. With `bound`,
     its definition is there from the start, though others wait for a search. `definition` is in the chat
     completions format whatever the client sends, so that its tokens compare.
     """
@@ -55,8 +61,8 @@ class SeenTool:
     name: str
     description: Cut
     definition: JsonObject
-    changes: tuple[str, ...] = ()
-    refused: str = ""
+    changes: tuple[Change, ...] = ()
+    refused: Change | None = None
     bound: bool = False
 
 
@@ -96,32 +102,45 @@ def see(client: Client, tool: Tool, name: str = "") -> SeenTool:
     schema, changes, refused = sent_schema(client.schemas, tool.input_schema)
     told = [*_name_changes(client.names, name, tool), *changes]
     if description.lost:
-        told.append(f"description cut by {count(len(description.lost), 'character')}")
-    if tool.task_support == "required":
-        told += {False: [NO_TASKS], None: [MAYBE_NO_TASKS]}.get(client.tasks, [])
-    hidden = "only its server's own view may call it" if is_for_apps_alone(tool) else ""
+        says = f"description cut after {description.kept:,} of {len(description.text):,} characters"
+        told.append(Change(Kind.CUT, says, "description"))
+    if tool.task_support == "required" and client.tasks in _TASKS:
+        told.append(_TASKS[client.tasks])
+    is_hidden = listing.hides_app_tools and is_for_apps_alone(tool)
     return SeenTool(
         tool,
         name,
         description,
         function_definition(name, description.shown, schema),
         tuple(told),
-        _too_long(client.names, name) or refused or (hidden if listing.hides_app_tools else ""),
+        _too_long(client.names, name) or refused or (_HIDDEN if is_hidden else None),
         bound,
     )
 
 
-def see_all(client: Client, tools: Sequence[Tool]) -> tuple[SeenTool, ...]:
-    """What the client makes of a catalog; tools are marked that share a name, which no model tells apart."""
-    found = [see(client, tool, name) for tool, name in zip(tools, _names(client.names, tools), strict=True)]
+def see_all(client: Client, tools: Sequence[Tool], server: str = "") -> tuple[SeenTool, ...]:
+    """What the client makes of a catalog, or of one server's part of it.
+
+    Tools are marked that share a name, which no model tells apart.
+    """
+    names = _names(client.names, tools)
     named: dict[str, list[str]] = {}
-    for seen in found:
-        named.setdefault(seen.name, []).append(seen.tool.id)
+    for tool, name in zip(tools, names, strict=True):
+        named.setdefault(name, []).append(tool.id)
     return tuple(
-        replace(seen, changes=(*seen.changes, f"same name as {', '.join(others)}"))
-        if (others := [id_ for id_ in named[seen.name] if id_ != seen.tool.id])
-        else seen
-        for seen in found
+        _beside(see(client, tool, name), named[name])
+        for tool, name in zip(tools, names, strict=True)
+        if server in ("", tool.server)
+    )
+
+
+def _beside(seen: SeenTool, named: Sequence[str]) -> SeenTool:
+    """The tool beside all of its name."""
+    others = [id_ for id_ in named if id_ != seen.tool.id]
+    if not others:
+        return seen
+    return replace(
+        seen, changes=(*seen.changes, Change(Kind.TWIN, f"same name as {', '.join(others)}", "name"))
     )
 
 
@@ -194,44 +213,47 @@ def _replaced(pattern: str, text: str) -> str:
     return re.sub(pattern, "_", text) if pattern else text
 
 
-def refused_for(client: Client, seen: SeenTool) -> Topic:
-    """The topic of the rule by which a tool is refused, or hidden from the model."""
-    if _too_long(client.names, seen.name):
-        return Topic.NAMES
-    return Topic.LISTING if is_for_apps_alone(seen.tool) else Topic.SCHEMAS
-
-
-def _too_long(rule: NameRule, name: str) -> str:
+def _too_long(rule: NameRule, name: str) -> Change | None:
     if not rule.limit or len(name) <= rule.limit:
-        return ""
-    return f"its name has {len(name)} characters; at most {rule.limit} are allowed"
+        return None
+    says = f"its name has {len(name)} characters; at most {rule.limit} are allowed"
+    return Change(Kind.NAME_REFUSED, says, "name")
 
 
-def _name_changes(rule: NameRule, name: str, tool: Tool) -> Iterator[str]:
+def _name_changes(rule: NameRule, name: str, tool: Tool) -> Iterator[Change]:
     plain = rule.form.format(server=tool.server, tool=tool.name)
     if rule.limit and len(plain) > rule.limit >= len(name):
-        yield f"name shortened from {len(plain)} characters"
+        yield Change(Kind.NAME_CUT, f"name shortened from {len(plain)} characters", "name")
     replaced = _replaced(rule.replaced, plain)
     if replaced != plain:
-        yield f"renamed from {plain}"
+        yield Change(Kind.RENAMED, f"renamed from {plain}", "name")
 
 
-def sent_schema(rule: SchemaRule, schema: JsonObject) -> tuple[dict[str, Any], tuple[str, ...], str]:
+def _removed(keys: Sequence[str], more: str = "", place: str = "inputSchema") -> Change:
+    """Keywords of a schema that are removed; a call may need what they said."""
+    kind = Kind.SPARE if _SPARE.issuperset(keys) else Kind.SCHEMA
+    return Change(kind, f"schema: {', '.join(keys)} removed{more}", place)
+
+
+def sent_schema(
+    rule: SchemaRule, schema: JsonObject
+) -> tuple[dict[str, Any], tuple[Change, ...], Change | None]:
     """A schema as the model gets it, what was changed, and why it is refused if it is."""
     refused = next((one for one in refusals(rule.conditions, schema) if one.effect == "refused"), None)
     if refused is not None:
-        return dict(schema), (), refused.says
+        return dict(schema), (), Change(Kind.SCHEMA_REFUSED, refused.says, refused.place)
     top = [key for key in rule.top if key in schema]
-    changes = [f"schema: {', '.join(top)} removed from the top level"] if top else []
+    changes = [_removed(top, " from the top level", f"inputSchema.{top[0]}")] if top else []
     kept: dict[str, Any] = {key: value for key, value in schema.items() if key not in top}
     if rule.keeps:
         lost: dict[str, None] = {}
         kept = _with(kept, frozenset(rule.keeps), lost, _DEEPEST)
-        changes += [f"schema: {', '.join(lost)} removed"] if lost else []
+        changes += [_removed(list(lost))] if lost else []
     if rule.largest and len(compact(kept).encode("utf-8", "surrogatepass")) >= rule.largest:
         kept = without_descriptions(kept)
-        changes.append("schema: too large, so all parameter descriptions were removed")
-    return kept, tuple(changes), ""
+        says = "schema: too large, so all parameter descriptions were removed"
+        changes.append(Change(Kind.SCHEMA, says, "inputSchema"))
+    return kept, tuple(changes), None
 
 
 def _with(schema: JsonObject, keeps: frozenset[str], lost: dict[str, None], levels: int) -> dict[str, Any]:

@@ -1,19 +1,19 @@
 """A catalog as a client gets it: what its model knows and can find, for terminal, page and programs."""
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 from inspector.clients.client import Client, Topic, real_clients
-from inspector.clients.seen import Cut, SeenTool, kept_of, see_all
-from inspector.clients.verdict import ClientVerdict, verdict
+from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
+from inspector.clients.seen import Cut, SeenTool, kept_of
 from inspector.config.configuration import in_words
 from inspector.core.number import count, percent
-from inspector.core.report import COUNT, Column, Table
-from inspector.core.session import SessionState
+from inspector.core.report import COUNT, NOTHING, Column, Table
+from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
 from inspector.schema.json_value import compact
 from inspector.session.view import SessionView
@@ -38,21 +38,20 @@ class Paragraph:
     of: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClientView:
     """A catalog as one client gets it; tokens are counted by Toolsight's tokenizer, not the client's.
 
     `paragraphs` are  what is known of the text in front of the first message, and `prompt_tokens` counts it;
-    the definition of a search tool, which is the client's own, is in neither. `tokens` are those of each
-    tool's definition by its id. `problems` are those of the catalog as a whole.
+    the definition of a search tool, which is the client's own, is in neither. `deliveries` are what becomes
+    of each server. `problems` are those of the catalog as a whole.
     """
 
     client: Client
     servers: tuple[SeenServer, ...]
-    tools: tuple[SeenTool, ...]
+    deliveries: tuple[ServerDelivery, ...]
     paragraphs: tuple[Paragraph, ...]
     prompt_tokens: int
-    tokens: Mapping[str, int]
     problems: tuple[str, ...] = ()
 
     @property
@@ -60,10 +59,20 @@ class ClientView:
         """What is known of the text in front of the first message."""
         return _joined(self.client, self.paragraphs)
 
-    @property
+    @cached_property
+    def tools(self) -> tuple[Delivery, ...]:
+        """Every tool that is listed, whatever becomes of it."""
+        return tuple(tool for server in self.deliveries for tool in server.tools)
+
+    @cached_property
     def offered(self) -> tuple[SeenTool, ...]:
         """The tools that the model can get."""
-        return tuple(tool for tool in self.tools if not tool.refused)
+        return tuple(one.seen for one in self.tools if one.seen is not None and one.reaches)
+
+    @cached_property
+    def tokens(self) -> Mapping[str, int]:
+        """The tokens of each tool's definition by its id."""
+        return {one.id: one.tokens for one in self.tools}
 
     @property
     def is_deferred(self) -> bool:
@@ -81,16 +90,27 @@ class ClientView:
         bound = (seen for seen in self.offered if seen.bound or not self.is_deferred)
         return self.prompt_tokens + sum(self.tokens[seen.tool.id] for seen in bound)
 
-    def tool(self, tool_id: str) -> SeenTool | None:
-        """What becomes of one tool; None if the catalog has none of that id."""
-        return next((seen for seen in self.tools if seen.tool.id == tool_id), None)
+    def tool(self, tool_id: str) -> Delivery | None:
+        """What becomes of one tool; None if no server lists one of that id."""
+        return next((one for one in self.tools if one.id == tool_id), None)
 
 
 def session_as(session: SessionView, client: Client) -> ClientView:
     """What a client makes of a session's catalog."""
-    return view_as(
-        client, session.catalog.tools, instructions_of(session.state), session.accounting.meter.text
-    )
+    return view_as(client, listed_in(session), session.accounting.meter.text)
+
+
+def listed_in(session: SessionView) -> tuple[Listed, ...]:
+    """What each server of a session lists, as far as it may be seen."""
+    tools: dict[str, list[Tool]] = {name: [] for name in session.state.servers}
+    for tool in session.catalog.tools:
+        tools.setdefault(tool.server, []).append(tool)
+    known, none = session.state.servers, ServerState("")
+    return tuple(_listed(known.get(name, none), name, of) for name, of in tools.items())
+
+
+def _listed(state: ServerState, server: str, tools: Sequence[Tool]) -> Listed:
+    return Listed(server, tools, state.skipped, state.info.instructions, state.info.protocol)
 
 
 def instructions_of(state: SessionState) -> dict[str, str]:
@@ -98,30 +118,26 @@ def instructions_of(state: SessionState) -> dict[str, str]:
     return {name: server.info.instructions for name, server in state.servers.items()}
 
 
-def verdicts_on(tools: Sequence[Tool], instructions: str) -> tuple[ClientVerdict, ...]:
-    """What becomes of a server in each known client; nothing while it lists no tools."""
-    return tuple(verdict(client, tools, instructions) for client in real_clients()) if tools else ()
+def deliveries_in(listed: Sequence[Listed], only: str = "") -> tuple[ServerDelivery, ...]:
+    """What becomes of servers, or of one of them, in each known client; nothing of those without tools."""
+    found = (one for client in real_clients() for one in deliver(client, listed, only))
+    return tuple(one for one in found if one.tools)
 
 
-def view_as(
-    client: Client, tools: Sequence[Tool], instructions: Mapping[str, str], count_text: Callable[[str], int]
-) -> ClientView:
-    """What a client makes of these tools and of their servers' instructions, by server."""
-    seen = see_all(client, tools)
-    numbers = Counter(tool.server for tool in tools)
+def view_as(client: Client, listed: Sequence[Listed], count_text: Callable[[str], int]) -> ClientView:
+    """What a client makes of what these servers list."""
+    deliveries = deliver(client, listed, tokens=lambda seen: count_text(compact(seen.definition)))
     servers = tuple(
-        _server(client, name, instructions.get(name, ""), number) for name, number in numbers.items()
+        _server(client, one.listed.server, one.listed.instructions, len(one.listed.tools))
+        for one in deliveries
+        if one.tools
     )
+    seen = [one.seen for server in deliveries for one in server.tools if one.seen and one.reaches]
     paragraphs = tuple(_paragraphs(client, servers, seen))
     prompt = _joined(client, paragraphs)
+    size = count_text(prompt) if prompt else 0
     return ClientView(
-        client,
-        servers,
-        seen,
-        paragraphs,
-        count_text(prompt) if prompt else 0,
-        {each.tool.id: count_text(compact(each.definition)) for each in seen},
-        tuple(_problems(client, servers, seen)),
+        client, servers, deliveries, paragraphs, size, tuple(_problems(client, servers, deliveries))
     )
 
 
@@ -147,7 +163,7 @@ def _paragraphs(
                 text = f"# {server.name}\n{server.instructions.shown}"
                 yield Paragraph(text, server.instructions, server.name)
     if before == "names":
-        yield Paragraph("\n".join(sorted(seen.name for seen in tools if not (seen.refused or seen.bound))))
+        yield Paragraph("\n".join(sorted(seen.name for seen in tools if not seen.bound)))
 
 
 def _joined(client: Client, paragraphs: Sequence[Paragraph]) -> str:
@@ -162,19 +178,18 @@ def _within(limit: int, servers: Sequence[SeenServer]) -> Sequence[SeenServer]:
     return servers[:fit]
 
 
-def _problems(client: Client, servers: Sequence[SeenServer], tools: Sequence[SeenTool]) -> Iterator[str]:
+def _problems(
+    client: Client, servers: Sequence[SeenServer], deliveries: Sequence[ServerDelivery]
+) -> Iterator[str]:
     """What goes wrong with the catalog as a whole."""
     if client.listing.before == "servers":
         unlisted = len(servers) - len(_within(client.texts.block, servers))
         if unlisted:
             yield f"{count(unlisted, 'server')} not listed: the list ends after {client.texts.block:,} bytes"
-    most = client.listing.most
-    offered = sum(not seen.refused for seen in tools)
+    most, offered = client.listing.most, sum(one.shown for one in deliveries)
     if most and offered > most:
         yield f"{count(offered, 'tool')}, but only {most:,} are allowed"
-    refused = len(tools) - offered
-    if refused:
-        yield f"{count(refused, 'tool')} refused"
+    yield from (f"{one.listed.server}: {one.sentence()}" for one in deliveries if one.is_short)
 
 
 _BEFORE = {
@@ -215,9 +230,10 @@ def cut_at(what: str, text: Cut) -> str:
     return f"✂ {what}: cut after {text.kept:,} of {count(len(text.text), 'character')}"
 
 
-def changes(seen: SeenTool) -> str:
+def changes(one: Delivery) -> str:
     """What becomes of a tool, "" if nothing does."""
-    return f"refused: {seen.refused}" if seen.refused else "; ".join(seen.changes)
+    told = "; ".join(reason.says for reason in one.reasons)
+    return told if one.reaches else f"{one.fate}: {told}"
 
 
 def parameters(seen: SeenTool) -> str:
@@ -233,9 +249,9 @@ def catalog_report(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
         return client.confidence(topic).told
 
     columns = (
-        Column("tool", "tool.id"),
-        Column("name in client", "name"),
-        Column("tokens", lambda seen: view.tokens[seen.tool.id], COUNT),
+        Column("tool", "id"),
+        Column("name in client", lambda one: one.seen.name if one.seen else NOTHING),
+        Column("tokens", "tokens", COUNT),
         Column("changes", changes),
     )
     yield Table.of(columns, view.tools)
@@ -257,20 +273,27 @@ def catalog_report(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
     )
 
 
-def seen_report(view: ClientView, seen: SeenTool) -> Iterator[str]:
+def delivery_report(client: Client, one: Delivery) -> Iterator[str]:
     """One tool as a client's model gets it."""
-    client = view.client
-    yield f"{seen.name} ({client.confidence(Topic.NAMES).told})"
-    yield f"{count(view.tokens[seen.tool.id], 'token')} in {client.title}"
-    if seen.refused:
-        yield f"✕ refused: {seen.refused}"
-    yield from (f"⚠ {change}" for change in seen.changes)
+    seen = one.seen
+    yield f"{seen.name if seen else one.tool} ({client.confidence(Topic.NAMES).told})"
+    yield f"{count(one.tokens, 'token')} in {client.title}"
+    mark = "⚠" if one.reaches else f"✕ {one.fate}:"
+    yield from (f"{mark} {reason.says}{_source(reason)}" for reason in one.reasons)
+    if seen is None:
+        return
     yield "\ndescription"
     yield from _marked("|", seen.description.shown)
     if seen.description.lost:
         yield from _lost("description", seen.description, client)
     yield f"\nparameters ({client.confidence(Topic.SCHEMAS).told})"
     yield parameters(seen)
+
+
+def _source(reason: Reason) -> str:
+    """Where in the definition it is, how sure the rule is, and since when."""
+    told = (reason.place, reason.confidence.told, reason.fact.date if reason.fact else "")
+    return f" ({', '.join(filter(None, told))})"
 
 
 def _marked(mark: str, text: str) -> Iterator[str]:
@@ -288,17 +311,28 @@ def _cut_json(text: Cut) -> dict[str, str]:
     return {"shown": text.shown, "lost": text.lost}
 
 
-def seen_json(view: ClientView, seen: SeenTool) -> dict[str, Any]:
+def delivery_json(one: Delivery) -> dict[str, Any]:
     """One tool as a client's model gets it."""
+    seen, told = one.seen, changes(one).removeprefix(f"{one.fate}: ")
     return {
-        "tool": seen.tool.id,
-        "name": seen.name,
-        "refused": seen.refused,
-        "changes": seen.changes,
-        "description": _cut_json(seen.description),
-        "definition": seen.definition,
-        "tokens": view.tokens[seen.tool.id],
+        "tool": one.id,
+        "fate": one.fate,
+        "name": seen.name if seen else "",
+        "refused": "" if one.reaches else told,
+        "changes": [reason.says for reason in one.reasons] if one.reaches else [],
+        "reasons": [reason_json(reason) for reason in one.reasons],
+        "description": _cut_json(seen.description) if seen else None,
+        "definition": seen.definition if seen else None,
+        "tokens": one.tokens,
     }
+
+
+def reason_json(reason: Reason) -> dict[str, str]:
+    """Why something does not reach a model as it is, with the source of the rule."""
+    fact = reason.fact
+    source = {"source": fact.source, "date": fact.date, "rule": fact.says} if fact else {}
+    said = {"topic": reason.topic, "says": reason.says, "place": reason.place}
+    return {**said, "confidence": reason.confidence, "source": "", "date": "", "rule": "", **source}
 
 
 def catalog_json(view: ClientView) -> dict[str, Any]:
@@ -318,7 +352,7 @@ def catalog_json(view: ClientView) -> dict[str, Any]:
             {"server": one.name, "tools": one.tools, "instructions": _cut_json(one.instructions)}
             for one in view.servers
         ],
-        "tools": [seen_json(view, seen) for seen in view.tools],
+        "tools": [delivery_json(one) for one in view.tools],
         "declares": asdict(client.declares),
         "search": asdict(client.search),
     }

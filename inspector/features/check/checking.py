@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
+from inspector.clients.delivery import deliver
 from inspector.config.program import source_files
 from inspector.core.number import count
 from inspector.core.ports import ChatModel
 from inspector.core.server import ServerPhase, ServerSpec, skipped_lines
 from inspector.core.tool import Catalog
 from inspector.features.check import definition_rule, lock, trust_rule
-from inspector.features.check.definition_rule import definition_findings
+from inspector.features.check.definition_rule import definition_findings, listing_findings
 from inspector.features.check.expectation import (
     LACKING,
     Expectation,
@@ -24,12 +25,12 @@ from inspector.features.check.expectation import (
     resolved,
     results,
 )
-from inspector.features.check.finding import Finding, Place, Proposal, Rule, Severity, Stage
+from inspector.features.check.finding import Finding, Place, Proposal, Rule, Severity, Stage, folded
 from inspector.features.check.lock import Snapshot
 from inspector.features.check.proposal import ProposalTrial
 from inspector.features.check.source_text import place_of_tool
 from inspector.features.check.trust_rule import trust_findings
-from inspector.session.client_view import instructions_of
+from inspector.session.client_view import instructions_of, listed_in
 from inspector.session.view import SessionView
 
 if TYPE_CHECKING:
@@ -153,9 +154,9 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         *findings_of(session, cases, demands.clients),
     ]
     left_out = Counter(one.rule.name for one in findings)
-    told_of = {*(one.subject for one in findings), *(one.tool for one in tried if not one.holds)}
+    told_of = {*(one.first for one in findings), *(one.tool for one in tried if not one.holds)}
     places = places_of(session.configuration.servers, session.catalog, told_of)
-    findings = [replace(one, place=one.place or places.get(one.subject)) for one in findings]
+    findings = [replace(one, place=one.place or places.get(one.first)) for one in findings]
     kept = [one for one in findings if one.rule.name not in demands.disabled]
     return CheckReport(
         servers,
@@ -192,10 +193,12 @@ def findings_of(
 
     What mending changes is measured on the `cases`.
     """
-    retrieval, instructions = session.retrieval, instructions_of(session.state)
+    retrieval, listed = session.retrieval, listed_in(session)
     rankers = retrieval.rankers
-    yield from trust_findings(rankers.index.tools, instructions)
-    yield from definition_findings(rankers.index, clients, instructions, cases=cases, rankers=rankers)
+    yield from folded(trust_findings(rankers.index.tools, instructions_of(session.state)))
+    yield from folded(one for each in listed for one in listing_findings(each))
+    deliveries = (one for client in clients for one in deliver(client, listed))
+    yield from definition_findings(rankers.index, deliveries, cases=cases, rankers=rankers)
 
 
 async def with_proposals(

@@ -4,37 +4,48 @@ Nothing here looks for words of a list: whether a description says when to use a
 only what is certain is said, that it has no word that the name does not have.
 """
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from inspector.access.reach import EvalCase
-from inspector.clients.client import Client, Confidence, NameRule, Topic
-from inspector.clients.seen import SeenTool, refused_for, sent_name
+from inspector.clients.change import Kind
+from inspector.clients.client import Confidence
+from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, is_again, is_page
+from inspector.clients.seen import SeenTool
 from inspector.core.number import count
 from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
-from inspector.features.check.finding import Effect, Finding, Rule, Stage, rules
+from inspector.features.check.finding import Effect, Finding, Rule, Stage, folded, rules
 from inspector.schema.schema import fields
 from inspector.search.answer.confusable import CLOSE, Closeness
-from inspector.search.answer.generate import generate
 from inspector.search.answer.standing import Standings
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import terms
 from inspector.search.ranker.catalog_rankers import CatalogRankers
-from inspector.session.client_view import SeenServer, view_as
 
-EMPTY, RESTATED, REFUSED, CUT = rules(
+EMPTY, RESTATED, LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, NO_TASK, CUT = rules(
     Stage.FOUND,
     """
     no-description | warning | It has no description
       A search has only its name to go by, and so has a model. Say what the tool does and when to use it.
     description-restates-name | warning | Its description says no more than its name
       A request in other words does not find it. Say what for and when, in words that people use.
-    refused-by-client | error | A client refuses it
-      The client's model never gets the tool. Shorten its name, or simplify its schema.
+    tool-lost | error | A tool cannot be read
+      No client, or not every one, gets it. Correct its definition at the place that is named.
+    server-unreached | error | A client cannot speak with the server
+      It gets no tool. Answer `initialize` of older revisions, too.
+    page-lost | error | Pages of the tool list cannot be read
+      Nobody gets the tools on them. Answer every cursor that you give.
+    page-unread | warning | A client reads the first page alone
+      Its model never gets the other tools. List them all on one page.
+    name-refused | error | A client refuses its name
+      The client's model never gets the tool. Use letters, digits, _ and - alone, and fewer of them.
+    schema-refused | error | A client refuses its schema
+      The client's model never gets the tool. Write the schema without what is named.
+    task-only | warning | A client cannot call it, because it runs only as a task
+      Every call fails there. Let it be called without a task, too.
     description-cut | warning | A client cuts its description
       The model never reads the rest, nor does the client's search. Say first what matters.
     """,
@@ -54,7 +65,7 @@ RESULT, PARAMETER, UNANNOTATED, DOUBTED, SCHEMA_CUT = rules(
       The model calls the tool without them. Make the schema smaller.
     """,
 )
-SIBLING, NAME_CUT, ONE_NAME, RENAMED, INSTRUCTIONS_CUT = rules(
+SIBLING, NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
     Stage.CHOSEN,
     """
     similar-tool | warning | Another tool says nearly the same
@@ -63,16 +74,27 @@ SIBLING, NAME_CUT, ONE_NAME, RENAMED, INSTRUCTIONS_CUT = rules(
       The model reads part of the name only. Shorten the tool's name, or the server's.
     same-name-in-client | error | A client gives two tools one name
       The model cannot tell them apart. Let their names differ where the client does not cut.
-    name-changed | note | A client replaces characters of its name
-      Texts that mention the tool by its name mean nothing there. Use letters, digits and _ alone.
+    listed-twice | warning | The server lists a tool twice
+      Clients differ in which one they take. List it once.
     instructions-cut | warning | A client cuts the server's instructions
       The model never reads the rest. Say first what matters.
     """,
 )
 RULES = (
+    *(LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, NO_TASK, TWICE),
     *(EMPTY, RESTATED, RESULT, PARAMETER, SIBLING, UNANNOTATED, DOUBTED),
-    *(REFUSED, ONE_NAME, NAME_CUT, RENAMED, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
+    *(ONE_NAME, NAME_CUT, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
 )
+_RULES = {
+    Kind.LOST: LOST,
+    Kind.PAGE: PAGE_UNREAD,
+    Kind.NAME_REFUSED: NAME_REFUSED,
+    Kind.SCHEMA_REFUSED: SCHEMA_REFUSED,
+    Kind.TASK: NO_TASK,
+    Kind.TWIN: ONE_NAME,
+    Kind.NAME_CUT: NAME_CUT,
+    Kind.CUT: CUT,
+}
 # So much of a text is quoted as proof.
 _QUOTED = 160
 # Most similar tools that a finding tells.
@@ -83,26 +105,31 @@ _SURE = (Confidence.MEASURED, Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
 
 def definition_findings(
     index: ToolIndex,
-    clients: Sequence[Client],
-    instructions: Mapping[str, str],
+    deliveries: Iterable[ServerDelivery] = (),
     *,
     cases: Sequence[EvalCase] = (),
     rankers: CatalogRankers | None = None,
 ) -> Iterator[Finding]:
     """The facts about the tools of an index: each alone, beside the others, and as the clients get it.
 
-    Similar tools are told where `rankers` are given, which are those of the index: what they change is
-    measured on the `cases` that want a tool, or without such on requests made of its own texts.
+    Similar tools are told where they cost one of the `cases` its tool, by `rankers`, those of the index.
     """
-    for tool in index.tools:
-        yield from _alone(tool)
-    if rankers is not None:
+    yield from folded(one for tool in index.tools for one in _alone(tool))
+    if rankers is not None and cases:
         yield from _siblings(rankers, cases)
-    of_clients: dict[tuple[str, str, str, str], list[Finding]] = defaultdict(list)
-    for client in clients:
-        for one in _as_client(client, index, instructions):
-            of_clients[one.rule.name, one.subject, one.message, one.proof].append(one)
-    yield from map(_joined, of_clients.values())
+    of_clients: dict[tuple[str, str, str, str], list[Finding]] = {}
+    for delivery in deliveries:
+        for one in _delivered(delivery):
+            of_clients.setdefault((one.rule.name, one.subject, one.message, one.proof), []).append(one)
+    yield from folded(map(_joined, of_clients.values()))
+
+
+def listing_findings(listed: Listed) -> Iterator[Finding]:
+    """What of a server's list could not be read, or stands in it twice."""
+    for one in listed.skipped:
+        rule = PAGE_LOST if is_page(one) else TWICE if is_again(one) else LOST
+        message = f"{one.reason[:1].upper()}{one.reason[1:]}."
+        yield Finding(rule, listed.server, one.name, message, "")
 
 
 def _joined(same: Sequence[Finding]) -> Finding:
@@ -158,10 +185,9 @@ def _siblings(rankers: CatalogRankers, cases: Sequence[EvalCase]) -> Iterator[Fi
             close.sort(key=lambda at: -cosines[at])
             similar[position] = [(index.ids[at], float(cosines[at])) for at in close]
     ranker, known = rankers.get(rankers.settings.ranker), dict[str, Standings]()
-    requests = _requests([index.tools[position] for position in similar], cases) if similar else ()
     for position, others in similar.items():
         tool, ranks = index.tools[position], dict[str, tuple[int | None, int | None]]()
-        for case in (case for case in requests if _wants(case, tool.id)):
+        for case in (case for case in cases if _wants(case, tool.id)):
             if case.query not in known:
                 known[case.query] = Standings(ranker.rank(case.query))
             found = known[case.query]
@@ -172,96 +198,55 @@ def _siblings(rankers: CatalogRankers, cases: Sequence[EvalCase]) -> Iterator[Fi
         first, more = others[0][0], len(others) - 1
         said = f"{first} and {more} more say" if more else f"{first} says"
         proof = "; ".join(f"{one}: cosine {cosine:.2f}" for one, cosine in others[:_MOST_TOLD])
-        effect = Effect(ranker.name, ranks) if ranks else None
-        yield Finding(SIBLING, tool.server, tool.name, f"{said} nearly the same.", proof, effect=effect)
+        if (effect := Effect(ranker.name, ranks)).is_felt:
+            yield Finding(SIBLING, tool.server, tool.name, f"{said} nearly the same.", proof, effect=effect)
 
 
-def _as_client(client: Client, index: ToolIndex, instructions: Mapping[str, str]) -> Iterator[Finding]:
+def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
     """What becomes of tools and instructions on their way to a client's model, by rules that are known."""
-    view = view_as(client, index.tools, instructions, lambda _text: 0)
-    yield from _names(client, view.tools)
-    cuts = _knows(client, Topic.CUTS)
-    for seen in view.offered:
-        text = seen.description
-        if cuts and text.lost:
-            message = f"Its description is cut after {text.kept:,} of {len(text.text):,} characters."
-            yield _finding(CUT, client, seen, message, f"lost: “{_quoted(text.lost)}”", Topic.CUTS)
-        if client.schemas.largest and (lost := _silenced(seen)):
+    server, client = delivery.listed.server, delivery.client.name
+    for reason in delivery.own:
+        if reason.kind is Kind.INSTRUCTIONS_CUT and reason.fact:
+            yield Finding(INSTRUCTIONS_CUT, server, "", f"Its {reason.says}.", _source(reason), client)
+    for one in delivery.tools:
+        for reason in one.reasons:
+            if reason.fact is None:
+                continue
+            if reason.kind is Kind.UNREACHED:
+                yield Finding(UNREACHED, server, "", delivery.sentence(), _source(reason), client)
+                return
+            if (rule := _RULES.get(reason.kind)) is not None:
+                proof = "\n".join(filter(None, (_shown(one, reason), _source(reason))))
+                yield Finding(
+                    rule, server, one.tool, f"{reason.says[0].upper()}{reason.says[1:]}.", proof, client
+                )
+        if one.seen is not None and delivery.client.schemas.largest and (lost := _silenced(one.seen)):
             message = f"It is sent without {count(len(lost), 'description')} of parameters."
-            yield _finding(SCHEMA_CUT, client, seen, message, _listed(lost), Topic.SCHEMAS)
-    for server in view.servers if cuts and client.listing.instructions else ():
-        if server.instructions.lost.strip():
-            yield _instructions_cut(client, server)
+            yield Finding(SCHEMA_CUT, server, one.tool, message, _listed(lost), client)
 
 
-def _names(client: Client, tools: Sequence[SeenTool]) -> Iterator[Finding]:
-    """Refusals, and what becomes of names."""
-    rule = client.names
-    twins: dict[str, dict[str, str]] = defaultdict(dict)
-    for seen in tools:
-        if not seen.refused:
-            twins[seen.name][seen.tool.id] = _plain(client, seen)
-    for seen in tools:
-        plain = _plain(client, seen)
-        if seen.refused and _knows(client, why := refused_for(client, seen)) and why is not Topic.LISTING:
-            message = f"It is refused: {seen.refused}."
-            yield _finding(REFUSED, client, seen, message, seen.name, why)
-        if seen.refused or not _knows(client, Topic.NAMES):
-            continue
-        others = [one for one, name in twins[seen.name].items() if name != plain]
-        if others:
-            message = f"It gets the same name as {', '.join(others)}."
-            yield _finding(ONE_NAME, client, seen, message, seen.name, Topic.NAMES)
-        if rule.limit and len(plain) > rule.limit:
-            message = f"Its name is cut from {len(plain)} characters to {len(seen.name)}."
-            yield _finding(NAME_CUT, client, seen, message, f"{plain} becomes {seen.name}", Topic.NAMES)
-        elif (
-            seen.name != plain
-            and sent_name(NameRule(replaced=rule.replaced), "", seen.tool.name) != seen.tool.name
-        ):
-            message = "A model reads another name."
-            yield _finding(RENAMED, client, seen, message, f"{plain} becomes {seen.name}", Topic.NAMES)
+def _shown(one: Delivery, reason: Reason) -> str:
+    """What shows it: the text that is lost, the name that the model reads, the place in the definition."""
+    if one.seen is not None and reason.kind is Kind.CUT:
+        return f"lost: “{_quoted(one.seen.description.lost)}”"
+    if one.seen is not None and reason.place == "name":
+        return f"{one.id} becomes {one.seen.name}"
+    return reason.place
 
 
-def _plain(client: Client, seen: SeenTool) -> str:
-    """The name that the client would send if it allowed every name."""
-    return client.names.form.format(server=seen.tool.server, tool=seen.tool.name)
-
-
-def _finding(rule: Rule, client: Client, seen: SeenTool, message: str, proof: str, topic: Topic) -> Finding:
-    return Finding(
-        rule, seen.tool.server, seen.tool.name, message, f"{proof}{_unsure(client, topic)}", client.name
-    )
-
-
-def _unsure(client: Client, topic: Topic) -> str:
-    """Says of a client's rule that nobody who knows confirms it."""
-    confidence = client.confidence(topic)
-    return "" if confidence in _SURE else f" (its rule is {confidence})"
-
-
-def _knows(client: Client, topic: Topic) -> bool:
-    return client.confidence(topic) is not Confidence.ASSUMED
+def _source(reason: Reason) -> str:
+    """Who says so, and when."""
+    fact = reason.fact
+    if fact is None:
+        return ""
+    sure = "" if fact.confidence in _SURE else f" ({fact.confidence.told})"
+    return f"by: {fact.says}{sure} {fact.date} {fact.source}".rstrip()
 
 
 def _silenced(seen: SeenTool) -> list[str]:
     """The parameters whose descriptions the client removes."""
     sent = {one.name: one.description for one in fields(seen.definition["function"]["parameters"])}
     return [one.name for one in fields(seen.tool.input_schema) if one.description and not sent.get(one.name)]
-
-
-def _instructions_cut(client: Client, server: SeenServer) -> Finding:
-    text = server.instructions
-    message = f"The instructions are cut after {text.kept:,} of {len(text.text):,} characters."
-    proof = f"lost: “{_quoted(text.lost)}”{_unsure(client, Topic.CUTS)}"
-    return Finding(INSTRUCTIONS_CUT, server.name, "", message, proof, client.name)
-
-
-def _requests(tools: Sequence[Tool], cases: Sequence[EvalCase]) -> tuple[EvalCase, ...]:
-    """The cases, and requests made of their own texts for the tools that none of them wants."""
-    wanted = {tool_id for case in cases for group in case.relevant for tool_id in group}
-    made = generate([tool for tool in tools if tool.id not in wanted])
-    return (*cases, *(case for case in made if case.is_possible))
 
 
 def _wants(case: EvalCase, tool_id: str) -> bool:

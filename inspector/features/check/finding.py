@@ -1,9 +1,11 @@
 """What a check says: facts about definitions, each with its proof, its place and its measured effect."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+
+from inspector.core.number import count
 
 
 class Severity(StrEnum):
@@ -101,7 +103,8 @@ class Finding:
 
     `server` is "" for a fact about all servers together. `message` states the fact in one sentence, `proof`
     quotes what shows it: the words, the schema's path, the characters that a client cuts. `client` is the
-    client that it holds for, "" for all. `place` is where to change it, None if unknown.
+    client that it holds for, "" for all. `place` is where to change it, None if unknown. With several
+    `tools`, it is the same fact about each of them.
     """
 
     rule: Rule
@@ -112,6 +115,7 @@ class Finding:
     client: str = ""
     effect: Effect | None = None
     place: Place | None = None
+    tools: tuple[str, ...] = ()
 
     @property
     def subject(self) -> str:
@@ -119,11 +123,52 @@ class Finding:
         return f"{self.server}:{self.tool}" if self.tool else self.server or "all servers"
 
     @property
+    def first(self) -> str:
+        """The id of the first tool that it is about, else the subject."""
+        return f"{self.server}:{self.tools[0]}" if self.tools else self.subject
+
+    @property
     def is_felt(self) -> bool:
         """Whether mending it changes what is found; unmeasured, whether it is no mere note."""
         if self.effect is not None:
             return self.effect.is_felt
         return self.rule.severity is not Severity.NOTE
+
+
+# Of so many tools it is told what shows a fact that many share.
+_SHOWN = 5
+
+
+def folded(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings, one for all tools of a server of which a rule says something in the same clients."""
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for one in findings:
+        groups.setdefault((one.rule.name, one.server, one.client), []).append(one)
+    for same in groups.values():
+        of_tools = [one for one in same if one.tool]
+        yield from (one for one in same if not one.tool)
+        yield from of_tools if len(of_tools) < 2 else [_together(of_tools)]
+
+
+def _together(same: list[Finding]) -> Finding:
+    """What is said of several tools, said once: how many there are, with what shows it of the first."""
+    first, number = same[0], count(len(same), "tool")
+    says = first.message if all(one.message == first.message for one in same) else f"{first.rule.title}."
+    shared = first.proof.splitlines()
+    own = {
+        one.tool: [line for line in one.proof.splitlines() if not all(line in o.proof for o in same)]
+        for one in same
+    }
+    lines = []
+    for one in same[:_SHOWN]:
+        told = [one.message] if one.message != says else []
+        lines.append(f"{one.tool}: {' '.join((*told, *own[one.tool]))}".rstrip(": "))
+    more = [f"and {len(same) - _SHOWN:,} more"] if len(same) > _SHOWN else []
+    common = [line for line in shared if line not in own[first.tool]]
+    proof = "\n".join((*lines, *more, *common))
+    return replace(
+        first, tool="", message=f"{number}: {says}", proof=proof, tools=tuple(o.tool for o in same)
+    )
 
 
 @dataclass(frozen=True, slots=True)

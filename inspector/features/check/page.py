@@ -126,7 +126,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
                 found.append(one)
                 if job.stopped():
                     return False
-            felt = {one.subject for one in found if one.is_felt}
+            felt = {one.first for one in found if one.is_felt}
             self._places = places_of(whole, session.catalog, felt)
             return True
 
@@ -199,7 +199,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
         if finding is None:
             self.write("", "#detail")
         else:
-            placed = replace(finding, place=finding.place or self._places.get(finding.subject))
+            placed = replace(finding, place=finding.place or self._places.get(finding.first))
             self.write(detail(placed), "#detail")
 
     def opened(self, key: str) -> None:  # noqa: ARG002 - the finding under the cursor
@@ -216,7 +216,8 @@ class FindingsScreen(ReadingPage, ToolKeys):
 
     @property
     def tool_id(self) -> str:
-        return self.finding.subject if self.finding is not None and self.finding.tool else ""
+        finding = self.finding
+        return finding.first if finding is not None and (finding.tool or finding.tools) else ""
 
     @property
     def request(self) -> SearchRequest:
@@ -259,8 +260,8 @@ def facts(found: Sequence[Finding], tools: int, given: int, *, shows_all: bool) 
     folded = 0 if shows_all else sum(not one.is_felt for one in found)
     if folded:
         yield Content.styled(f"   {folded:,} without effect (space shows them)", MUTED)
-    measured = count(given, "labelled request") if given else "generated requests"
-    yield Content.styled(f"   measured on {measured}", MUTED)
+    if given:
+        yield Content.styled(f"   measured on {count(given, 'labelled request')}", MUTED)
 
 
 def _weight(numbered: tuple[int, Finding]) -> tuple[int, bool, int]:

@@ -17,7 +17,8 @@ from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ReadingPage
 from inspector.app.stream import View
 from inspector.clients.client import Client, Confidence, Topic, all_clients
-from inspector.clients.seen import Cut, SeenTool
+from inspector.clients.delivery import Delivery
+from inspector.clients.seen import Cut
 from inspector.config.configuration import in_words
 from inspector.core.number import count
 from inspector.core.settings import ClientCapabilities
@@ -30,8 +31,8 @@ from inspector.session.client_view import (
     declared,
     declares,
     first_call,
-    instructions_of,
     knows,
+    listed_in,
     parameters,
     view_as,
 )
@@ -114,9 +115,10 @@ def _marked(client: Client, topic: Topic, text: str) -> str:
     return f"{_MARKS[client.confidence(topic)]} {text}"
 
 
-def _tool_row(view: ClientView, seen: SeenTool) -> Record:
-    cells = (seen.tool.id, seen.name, f"{view.tokens[seen.tool.id]:,}", changes(seen) or "–")
-    return Record(seen.tool.id, cells, "warning" if seen.refused else "", copy=seen.name)
+def _tool_row(one: Delivery) -> Record:
+    name = one.seen.name if one.seen else one.tool
+    cells = (one.id, name, f"{one.tokens:,}", changes(one) or "–")
+    return Record(one.id, cells, "" if one.reaches else "warning", copy=name)
 
 
 def client_detail(view: ClientView, today: date) -> Content:
@@ -138,18 +140,18 @@ def client_detail(view: ClientView, today: date) -> Content:
     return Content("\n").join([*lines, Content(""), *_known(client, today)])
 
 
-def tool_detail(view: ClientView, seen: SeenTool) -> Content:
+def tool_detail(client: Client, one: Delivery) -> Content:
     """Return one tool as the client's model gets it, with every cut at its place."""
-    client = view.client
+    seen = one.seen
+    name = plain(seen.name if seen else one.tool, newlines=False).stylize("bold")
     lines = [
-        Content.assemble(
-            (plain(seen.name, newlines=False).stylize("bold")), (f"   {_sure(client, Topic.NAMES)}", MUTED)
-        ),
-        Content.styled(f"{count(view.tokens[seen.tool.id], 'token')} in {client.title}", MUTED),
+        Content.assemble(name, (f"   {_sure(client, Topic.NAMES)}", MUTED)),
+        Content.styled(f"{count(one.tokens, 'token')} in {client.title}", MUTED),
     ]
-    if seen.refused:
-        lines.append(Content.styled(f"✕ refused: {seen.refused}", "$text-error"))
-    lines += [plain(f"⚠ {change}").stylize(_LOST) for change in seen.changes]
+    mark, color = ("⚠", _LOST) if one.reaches else (f"✕ {one.fate}:", "$text-error")
+    lines += [plain(f"{mark} {reason.says}").stylize(color) for reason in one.reasons]
+    if seen is None:
+        return Content("\n").join(lines)
     lines += [Content(""), Content.styled("description", MUTED), plain(seen.description.shown, limit=_LIMIT)]
     if seen.description.lost:
         lines.append(_lost("description", seen.description, client))
@@ -220,12 +222,12 @@ class ClientsScreen(ReadingPage, ToolKeys):
         yield RecordList(TOOLS, header=True, empty=WORKING, id="tools")
 
     def drawn_from(self, view: View) -> object:
-        return self.session.catalog.tools, instructions_of(view.state)
+        return self.session.catalog.tools, {name: one.info for name, one in view.state.servers.items()}
 
     def draw(self) -> None:
         """Look at the tools as each client does, in a thread; the numbers come in one after another."""
         session, tools = self.session, self.session.catalog.tools
-        instructions, measure = instructions_of(session.state), session.accounting.meter.text
+        listed, measure = listed_in(session), session.accounting.meter.text
         self._views, self._shown = {}, None
         self.write(facts(len(tools), session.settings.client))
         self._tools.empty = WORKING if tools else NO_TOOLS
@@ -235,7 +237,7 @@ class ClientsScreen(ReadingPage, ToolKeys):
             for client in self._clients:
                 if job.stopped():
                     return
-                found = view_as(client, tools, instructions, measure)
+                found = view_as(client, listed, measure)
                 job.tell(partial(show, found))
 
         def show(view: ClientView) -> None:
@@ -273,19 +275,21 @@ class ClientsScreen(ReadingPage, ToolKeys):
         if view is not self._shown:
             self._shown = view
             self._tools.border_title = f"Tools in {self._client.title}"
-            self._tools.records = tuple(_tool_row(view, seen) for seen in view.tools) if view else ()
+            self._tools.records = tuple(map(_tool_row, view.tools)) if view else ()
         self.draw_detail()
 
     @on(RecordList.Highlighted, "#tools")
     def draw_detail(self) -> None:
         view = self._shown
-        seen = view.tool(self.tool_id) if view is not None and self.tool_id else None
-        self.query_one("#reading").border_title = seen.tool.id if seen else self._client.title
+        one = view.tool(self.tool_id) if view is not None and self.tool_id else None
+        self.query_one("#reading").border_title = (
+            visible(one.id, newlines=False) if one else self._client.title
+        )
         if view is None:
             shown = Content(WORKING)
         else:
             today = datetime.fromtimestamp(self.session.retrieval.clock.now(), UTC).date()
-            shown = tool_detail(view, seen) if seen is not None else client_detail(view, today)
+            shown = tool_detail(view.client, one) if one is not None else client_detail(view, today)
         self.write(shown, "#detail")
 
     def on_descendant_focus(self) -> None:

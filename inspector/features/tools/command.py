@@ -14,7 +14,7 @@ from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import Exit, run
 from inspector.cli.table import show
 from inspector.clients.client import Client
-from inspector.clients.verdict import ClientVerdict, verdict_lines
+from inspector.clients.delivery import ServerDelivery, delivery_lines
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, milliseconds
@@ -32,7 +32,7 @@ from inspector.core.report import (
 from inspector.core.server import STDERR_LINES, ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.text import closest
-from inspector.core.tool import Tool, contradiction
+from inspector.core.tool import contradiction
 from inspector.features.tools.facts import (
     failure_facts,
     frame_json,
@@ -46,10 +46,11 @@ from inspector.mcp.reading import KINDS, declares
 from inspector.session.client_view import (
     catalog_json,
     catalog_report,
-    seen_json,
-    seen_report,
+    deliveries_in,
+    delivery_json,
+    delivery_report,
+    listed_in,
     session_as,
-    verdicts_on,
 )
 from inspector.session.workbench import Workbench
 
@@ -104,17 +105,14 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, chosen:
         states = bench.state.servers.values()
         offers = await asyncio.gather(*(_offers(bench, state) for state in states))
         flaws = [_flaws(bench, state.name) for state in states]
-        listed: dict[str, list[Tool]] = {}
-        for tool in bench.catalog.tools:
-            listed.setdefault(tool.server, []).append(tool)
-        found = {one.name: verdicts_on(listed.get(one.name, ()), one.info.instructions) for one in states}
+        found = deliveries_in(listed_in(bench))
         data = [
             {
                 **asdict(one),
                 **offered,
                 "flaws": of,
                 "notes": _notes(bench, one.name),
-                "clients": [*map(verdict_json, found[one.name])],
+                "clients": [verdict_json(each) for each in found if each.listed.server == one.name],
             }
             for one, offered, of in zip(states, offers, flaws, strict=True)
         ]
@@ -156,7 +154,7 @@ async def _offers(bench: Workbench, server: ServerState) -> dict[str, Any]:
 def _servers(
     bench: Workbench,
     states: Iterable[ServerState],
-    found: Mapping[str, Sequence[ClientVerdict]],
+    found: Sequence[ServerDelivery],
     offers: Iterable[Mapping[str, Any]],
 ) -> Iterator[Block]:
     """The servers, and below what the table has no room for."""
@@ -166,9 +164,9 @@ def _servers(
             yield Facts(facts, server.name)
     if off := bench.configuration.disabled:
         yield f"\nturned off in {bench.configuration.source}: {', '.join(off)}"
-    if any(found.values()):
+    if found:
         yield "\nIn clients:"
-        yield from (f"  {line}" for line in verdict_lines({name: of for name, of in found.items() if of}))
+        yield from (f"  {line}" for line in delivery_lines(found))
 
 
 def _told(bench: Workbench, server: ServerState, offered: Mapping[str, Any]) -> Iterator[Fact]:
@@ -285,11 +283,11 @@ def tools(tool_id: str, request: bool, client: Client | None, chosen: Options) -
 def _show_as(bench: Workbench, client: Client, tool_id: str) -> None:
     """Print the catalog, or one tool of it, as a client gets it. Raises ToolsightError for another id."""
     view = session_as(bench, client)
-    seen = view.tool(bench.catalog.require(tool_id).id) if tool_id else None
-    if seen is None:
+    one = view.tool(tool_id) or view.tool(bench.catalog.require(tool_id).id) if tool_id else None
+    if one is None:
         show(catalog_json(view), catalog_report(view, bench.accounting.meter.tokenizer.label))
     else:
-        show(seen_json(view, seen), seen_report(view, seen))
+        show(delivery_json(one), delivery_report(client, one))
 
 
 def _tools(bench: Workbench) -> Iterator[str | Table]:

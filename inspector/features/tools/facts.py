@@ -6,7 +6,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from inspector.clients.verdict import ClientVerdict
+from inspector.clients.delivery import ServerDelivery
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, shown_moment
 from inspector.core.report import Fact
@@ -15,6 +15,7 @@ from inspector.core.session import Binding, ServerState, ToolState
 from inspector.core.tool import Annotations, Tool, contradiction, definition
 from inspector.loop.approval import why_ask
 from inspector.mcp.frame import Flaw, Frame
+from inspector.session.client_view import reason_json
 from inspector.session.setup import exemptions
 from inspector.session.view import SessionView
 
@@ -130,10 +131,11 @@ def frame_time(frame: Frame) -> str:
     return f"{datetime.fromtimestamp(frame.at, UTC):%H:%M:%S.%f}"[:-3]
 
 
-def verdict_json(one: ClientVerdict) -> dict[str, Any]:
+def verdict_json(one: ServerDelivery) -> dict[str, Any]:
     """Whether a server works in a client."""
-    found = {"finding": one.finding, "confidence": one.confidence}
-    return {"client": one.client.name, "verdict": one.verdict, **found}
+    told = {"finding": one.finding, "confidence": one.confidence, "shown": one.shown}
+    because = reason_json(one.worst) if one.worst else None
+    return {"client": one.client.name, "verdict": one.verdict, **told, "reason": because}
 
 
 def frame_json(frame: Frame) -> dict[str, Any]:

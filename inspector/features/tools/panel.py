@@ -13,7 +13,7 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED, change_lines, problem_line
 from inspector.app.draw.table import ICONS, fact, fact_lines
-from inspector.clients.verdict import ClientVerdict, verdict_lines
+from inspector.clients.delivery import Listed, ServerDelivery, delivery_lines
 from inspector.core.definition import definition_changes
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
@@ -27,7 +27,7 @@ from inspector.features.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
 from inspector.loop.approval import why_ask
 from inspector.mcp.frame import Flaw
 from inspector.mcp.reading import KINDS, declares
-from inspector.session.client_view import verdicts_on
+from inspector.session.client_view import deliveries_in, listed_in
 from inspector.session.setup import exemptions
 from widgets import SchemaTree, TextView, Tone, ViewPanel, ViewStrip, middle, plain, visible
 
@@ -70,7 +70,7 @@ class ServerPanel(InContext, ViewPanel):
 
     _server = ""
     _flaws: tuple[Flaw, ...] = ()
-    _judged: tuple[str, Sequence[Tool], str] = ("", (), "")
+    _judged: tuple[str, Sequence[Listed]] = ("", ())
     _drawn: tuple[object, ...] = ()
     _verdicts = ""
 
@@ -161,18 +161,16 @@ class ServerPanel(InContext, ViewPanel):
         self._show_views()
 
     def _judge(self, server: str) -> None:
-        """Find out in which clients the server works, in a thread, once for its tools and instructions."""
-        tools = tuple(tool for tool in self.session.catalog.tools if tool.server == server)
-        told = self.session.state.servers[server].info.instructions
-        judged = server, tools, told
+        """Find out in which clients the server works, in a thread, once for what the servers list."""
+        judged = server, listed_in(self.session)
         if judged == self._judged:
             return
 
-        def show(verdicts: Sequence[ClientVerdict]) -> None:
-            self._judged, self._verdicts = judged, " · ".join(verdict_lines({server: verdicts}))
+        def show(found: Sequence[ServerDelivery]) -> None:
+            self._judged, self._verdicts = judged, " · ".join(delivery_lines(found))
             self.draw()
 
-        self.run_job("verdicts", lambda _job: verdicts_on(tools, told), show)
+        self.run_job("verdicts", lambda _job: deliveries_in(judged[1], server), show)
 
     def _show_told(self, server: ServerState) -> None:
         """Show a server's instructions to a model; for a failed one, what it wrote before."""

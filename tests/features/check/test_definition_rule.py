@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client, all_clients, find_client, real_clients
+from inspector.clients.delivery import Listed, deliver
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check import definition_rule
 from inspector.features.check.definition_rule import RULES, definition_findings
@@ -38,7 +39,13 @@ def found(
 ) -> list[Finding]:
     tools = [tools] if isinstance(tools, Tool) else tools
     chosen = tuple(find_client(one) if isinstance(one, str) else one for one in clients)
-    return list(definition_findings(ToolIndex(tools), chosen, {"shop": instructions}))
+    servers = dict.fromkeys(tool.server for tool in tools)
+    listed = [
+        Listed(name, [tool for tool in tools if tool.server == name], instructions=instructions)
+        for name in servers
+    ]
+    deliveries = [one for client in chosen for one in deliver(client, listed)]
+    return list(definition_findings(ToolIndex(tools), deliveries))
 
 
 def rules(*args: object, **kwargs: object) -> set[Rule]:
@@ -94,32 +101,23 @@ FAR = replace(GOOD, name="print_label", description="Weather of a town.", input_
 def siblings(tools: Sequence[Tool], *, semantic: bool = True, query: str = "") -> list[Finding]:
     rankers = rankers_of(tools, semantic=semantic)
     cases = [EvalCase("1", query, (frozenset({"shop:get_invoice"}),))] if query else ()
-    found = definition_findings(rankers.index, (), {}, cases=cases, rankers=rankers)
+    found = definition_findings(rankers.index, cases=cases, rankers=rankers)
     return [one for one in found if one.rule is definition_rule.SIBLING]
 
 
-def test_a_tool_that_is_close_in_meaning_is_told_for_both() -> None:
-    both = siblings([GOOD, TWIN, FAR])
-    assert [one.tool for one in both] == ["get_invoice", "show_receipt"]
-    assert both[0].proof.startswith("shop:show_receipt: cosine ")
-    assert siblings([GOOD, FAR]) == []
-    assert siblings([GOOD, replace(GOOD, server="office")]) == [], (
-        "a tool of the same name is no similar tool"
-    )
-    assert siblings([GOOD, TWIN], semantic=False) == [], "words in common prove nothing"
-
-
-def test_a_similar_tool_is_felt_only_where_it_stands_before_the_right_one() -> None:
-    assert not siblings([GOOD, TWIN], query="get invoice")[0].is_felt
-    missed = siblings([GOOD, TWIN], query="show receipt")[0]
-    assert missed.is_felt
+def test_a_tool_that_is_close_in_meaning_is_told_where_it_stands_before_the_right_one() -> None:
+    [missed] = siblings([GOOD, TWIN, FAR], query="show receipt")
+    assert (missed.tool, missed.proof[:27]) == ("get_invoice", "shop:show_receipt: cosine 0")
+    assert siblings([GOOD, TWIN]) == siblings([GOOD, TWIN], query="get invoice") == [], "no effect"
+    assert siblings([GOOD, FAR], query="show receipt") == []
+    assert siblings([GOOD, TWIN], semantic=False, query="show receipt") == [], "words prove nothing"
     assert missed.effect is not None
     assert dict(missed.effect.ranks) == {"show receipt": (2, 1)}
 
 
 def test_a_client_that_refuses_a_long_name_is_told_with_the_name() -> None:
     [finding] = found(replace(GOOD, name="get_" + "x" * 124), ["claude-code", "none"])
-    assert (finding.rule, finding.client) == (definition_rule.REFUSED, "claude-code")
+    assert (finding.rule, finding.client) == (definition_rule.NAME_REFUSED, "claude-code")
     assert "at most 128" in finding.message
     assert "mcp__shop__get_xxx" in finding.proof
 
@@ -127,21 +125,21 @@ def test_a_client_that_refuses_a_long_name_is_told_with_the_name() -> None:
 def test_a_client_that_refuses_a_schema_is_told() -> None:
     schema = {**DESCRIBED, "anyOf": [{"required": ["number"]}]}
     refused = found(replace(GOOD, input_schema=schema), ["openai-api"])
-    assert [one.rule for one in refused] == [definition_rule.REFUSED]
+    assert [one.rule for one in refused] == [definition_rule.SCHEMA_REFUSED]
     assert "anyOf" in refused[0].message
 
 
 def test_a_name_that_a_client_cuts_is_told_as_the_model_reads_it() -> None:
     [finding] = found(replace(GOOD, name="get_" + "x" * 124), ["codex"])
     assert finding.rule is definition_rule.NAME_CUT
-    assert finding.proof.startswith("mcp__shop__get_x")
+    assert "becomes mcp__shop__get_x" in finding.proof
 
 
 def test_two_names_that_a_client_makes_one_are_told_for_both() -> None:
     long = [replace(GOOD, name=f"get_{'x' * 60}_{number}", description=f"Item {number}") for number in "12"]
-    both = [one for one in found(long, ["vscode"]) if one.rule is definition_rule.ONE_NAME]
-    assert [one.tool for one in both] == [long[0].name, long[1].name]
-    assert long[1].id in both[0].message
+    [both] = [one for one in found(long, ["vscode"]) if one.rule is definition_rule.ONE_NAME]
+    assert both.tools == (long[0].name, long[1].name)
+    assert f"{long[0].name}: Same name as {long[1].id}" in both.proof
 
 
 def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
@@ -153,11 +151,6 @@ def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
 
 def test_a_tool_that_is_meant_for_its_servers_own_view_is_not_refused() -> None:
     assert found(replace(GOOD, meta={"ui": {"visibility": ["app"]}}), ["claude-code", "chatgpt"]) == []
-
-
-def test_only_a_tools_own_name_counts_as_changed() -> None:
-    assert definition_rule.RENAMED in rules(replace(GOOD, name="get-invoice"), ["codex"])
-    assert definition_rule.RENAMED not in rules(replace(GOOD, server="my-shop"), ["codex"])
 
 
 NOW = find_client("claude-code")
@@ -188,7 +181,7 @@ def test_a_schema_that_loses_its_descriptions_names_the_parameters() -> None:
 def test_what_holds_for_several_clients_is_said_once() -> None:
     long = replace(GOOD, name="get_" + "x" * 130)
     clients = ["anthropic-bm25", "anthropic-regex"]
-    [refused] = [one for one in found(long, clients) if one.rule is definition_rule.REFUSED]
+    [refused] = [one for one in found(long, clients) if one.rule is definition_rule.NAME_REFUSED]
     assert refused.client == "anthropic-bm25, anthropic-regex"
 
 
@@ -217,7 +210,7 @@ def test_a_finding_is_a_fact_about_a_tool_that_is_there_with_a_rule_and_a_proof(
 ) -> None:
     said = {tool.server: instructions for tool in tools}
     subjects = {tool.id for tool in tools} | set(said)
-    for one in definition_findings(ToolIndex(tools), EVERY, said):
+    for one in found(tools, EVERY, instructions):
         assert one.subject in subjects
         assert one.rule in RULES
         assert one.message

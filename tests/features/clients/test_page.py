@@ -11,6 +11,7 @@ from inspector.clients.client import NAMES, all_clients, find_client
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.features.clients.page import client_detail, tool_detail
+from inspector.clients.delivery import Listed
 from inspector.session.client_view import view_as
 from tests.support.app import app_rig, destinations, goes, said, seen, toasts, until
 from tests.support.canned import RULE, TOOLS, library
@@ -100,6 +101,6 @@ async def test_a_changed_catalog_is_looked_at_again() -> None:
 def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
     tool = Tool("s", text, text, {"type": "object", "description": text})
     for client in all_clients():
-        view = view_as(find_client(client.name), [tool], {"s": text}, len)
+        view = view_as(find_client(client.name), [Listed("s", [tool], instructions=text)], len)
         for shown in (client_detail(view, TODAY), tool_detail(view, view.tools[0])):
             assert not dangerous("".join(shown.plain.split()))

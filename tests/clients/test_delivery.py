@@ -1,11 +1,12 @@
-"""Whether a server works in a client: the first finding, by rule, and how sure it is."""
+"""What becomes of each tool of a server in a client, and of the server: by what rule, and how sure it is."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
-from inspector.clients.verdict import Verdict, verdict, verdict_lines
+from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver, delivery_lines
 from inspector.core.tool import Tool
 
 PLAIN = Tool("shop", "list_orders", "List orders.")
@@ -21,6 +22,12 @@ def _sure() -> Client:
     schemas = find_client("anthropic-api").schemas
     listing = replace(now.listing, hides_app_tools=False)
     return replace(now, facts=facts, protocol="2025-11-25", texts=texts, schemas=schemas, listing=listing)
+
+
+def verdict(client: Client, tools: Sequence[Tool], instructions: str, server: str = "shop") -> ServerDelivery:
+    tools = [replace(tool, server=server) for tool in tools]
+    [found] = deliver(client, [Listed(server, tools, instructions=instructions)])
+    return found
 
 
 def _told(client: Client, *tools: Tool, instructions: str = "") -> tuple[Verdict, str]:
@@ -95,7 +102,7 @@ def test_more_tools_than_a_client_takes_degrade_a_server() -> None:
 def test_a_shortened_name_degrades_a_server() -> None:
     client = _sure()
     cuts = replace(client, names=replace(client.names, limit=20, over="cut"))
-    assert _told(cuts, PLAIN) == (Verdict.DEGRADED, "1 of 1 name shortened: mcp__shop__list_orde")
+    assert _told(cuts, PLAIN) == (Verdict.DEGRADED, "1 of 1 name shortened, list_orders: name shortened from 22 characters")
 
 
 def test_a_description_is_missed_only_where_a_search_looks_for_it() -> None:
@@ -118,20 +125,20 @@ def test_a_line_has_the_worst_first_and_clients_with_one_finding_together() -> N
     client = _sure()
     twin = replace(client, name="other")
     found = [verdict(client, [PLAIN], ""), *(verdict(one, [ODD], "") for one in (client, twin))]
-    blocked, works = verdict_lines({"shop": found})
+    blocked, works = delivery_lines(found)
     assert blocked.startswith("blocked in claude-code, other (documented): 1 of 1 tool refused, list_orders")
     assert works == "works in claude-code"
 
 
 def test_servers_with_one_reason_stand_in_one_line() -> None:
     client = _sure()
-    odd, fine = verdict(client, [ODD], ""), verdict(client, [PLAIN], "")
     names = [f"shop{number}" for number in range(9)]
-    (line,) = verdict_lines(dict.fromkeys(names, (odd,)))
+    (line,) = delivery_lines(verdict(client, [ODD], "", name) for name in names)
     assert line.startswith(
         "blocked in claude-code (documented): tools are refused (shop0: 1 of 1 tool refused"
     )
-    most, one = reversed(list(verdict_lines({**dict.fromkeys(names, (fine,)), "other": (odd,)})))
+    fine = [verdict(client, [PLAIN], "", name) for name in names]
+    most, one = reversed(list(delivery_lines([*fine, verdict(client, [ODD], "", "other")])))
     assert most == "shop0, shop1, shop2 and 6 more servers: works in claude-code"
     assert one.startswith("other: blocked in claude-code (documented): 1 of 1 tool refused, list_orders")
 
@@ -139,12 +146,13 @@ def test_servers_with_one_reason_stand_in_one_line() -> None:
 def test_a_number_is_told_only_of_the_client_that_it_is_of() -> None:
     client = _sure()
     twin = replace(client, name="other", texts=replace(client.texts, instructions=250))
-    long, longer = ([verdict(one, [PLAIN], "x" * size) for one in (client, twin)] for size in (9000, 8000))
-    assert [line.partition(": ")[2] for line in verdict_lines({"shop": long})] == [
-        long[0].finding,
-        long[1].finding,
-    ]
-    (line,) = verdict_lines({"shop": long, "store": longer})
+    long, longer = (
+        [verdict(one, [PLAIN], "x" * size, name) for one in (client, twin)]
+        for size, name in ((9000, "shop"), (8000, "store"))
+    )
+    told = [line.partition(": ")[2] for line in delivery_lines(long)]
+    assert told == [one.finding for one in long]
+    (line,) = delivery_lines([*long, *longer])
     assert line.endswith(f": instructions are cut (shop in claude-code: {long[0].finding})")
 
 
@@ -164,9 +172,9 @@ TASK = replace(PLAIN, name="render", task_support="required")
         (True, [TASK], Verdict.WORKS, ""),
         (False, [PLAIN], Verdict.WORKS, ""),
         (False, [replace(TASK, task_support="optional")], Verdict.WORKS, ""),
-        (False, [PLAIN, TASK], Verdict.DEGRADED, "1 of 2 tools cannot be called, render: only a task"),
+        (False, [PLAIN, TASK], Verdict.DEGRADED, "1 of 2 tools cannot be called, render: every call fails"),
         (False, [TASK], Verdict.BLOCKED, "1 of 1 tool cannot be called"),
-        (None, [TASK], Verdict.UNKNOWN, "whether it calls render as a task is not known"),
+        (None, [TASK], Verdict.UNKNOWN, "whether the client calls one so is not known"),
     ],
 )
 def test_a_client_without_tasks_loses_a_tool_that_runs_only_as_one(

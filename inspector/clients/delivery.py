@@ -1,0 +1,397 @@
+"""What reaches a client's model of each tool that a server lists, and why: the one verdict on both.
+
+It is computed from a listing as it was read, with what was lost on the way. Whatever is said elsewhere of a
+tool in a client is said from here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from inspector.clients.change import HARMLESS, KEEPS_OUT, Change, Kind
+from inspector.clients.client import Client, Confidence, Fact, Topic
+from inspector.clients.seen import SeenTool, kept_of, see_all
+from inspector.core.number import count
+from inspector.core.server import SkippedTool
+from inspector.core.text import shortened
+from inspector.core.tool import Tool, is_for_apps_alone
+
+# From this revision on, parameters marked so have to be sent as headers, too (SEP-2243).
+_HEADERS_SINCE, _HEADER = "2026-07-28", "x-mcp-header"
+# What has to be known of a client before it can be said that a server works in it.
+_NEEDED = {
+    Topic.LISTING: "what it lists is not known",
+    Topic.NAMES: "how it names tools is not known",
+    Topic.SCHEMAS: "what it makes of schemas is not known",
+    Topic.CUTS: "where it cuts texts is not known",
+    Topic.RESULTS: "what it makes of results is not known",
+}
+# Characters of a tool's name in a line.
+_LONGEST, _SCHEMA = 32, "schema: "
+
+
+class Fate(StrEnum):
+    """What becomes of a tool, the worst first."""
+
+    LOST = "lost"
+    REFUSED = "refused"
+    CHANGED = "changed"
+    WHOLE = "whole"
+
+
+class Verdict(StrEnum):
+    """What becomes of a server in a client, the worst first."""
+
+    BLOCKED = "blocked"
+    DEGRADED = "degraded"
+    UNKNOWN = "unknown"
+    WORKS = "works"
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a server lists: the tools that could be read, in order, what could not, and what else it says.
+
+    `protocol` is the revision that was agreed upon. `is_new_only` says that it answers nobody who speaks an
+    older one than 2026-07-28; None if that was not tried.
+    """
+
+    server: str
+    tools: Sequence[Tool]
+    skipped: Sequence[SkippedTool] = ()
+    instructions: str = ""
+    protocol: str = ""
+    is_new_only: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why a tool, or a server, does not reach a model as it is: what happens, in words, and by what rule.
+
+    `place` is where in the definition it lies. `fact` is what the rule rests on, the weakest of its topic;
+    None for a rule that is assumed.
+    """
+
+    kind: Kind
+    says: str
+    place: str
+    confidence: Confidence
+    fact: Fact | None = None
+    topic: Topic = Topic.LISTING
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What becomes of one tool in a client. `seen` is what its model gets, None if the tool is lost.
+
+    `tokens` are those of its definition there, 0 if it does not get it, or if they were not counted.
+    """
+
+    server: str
+    tool: str
+    fate: Fate
+    reasons: tuple[Reason, ...] = ()
+    seen: SeenTool | None = None
+    tokens: int = 0
+
+    @property
+    def id(self) -> str:
+        """The tool's id."""
+        return f"{self.server}:{self.tool}"
+
+    @property
+    def reaches(self) -> bool:
+        """Whether the model gets it."""
+        return self.fate in (Fate.WHOLE, Fate.CHANGED)
+
+
+@dataclass(frozen=True)
+class ServerDelivery:
+    """What becomes of one server in a client: its tools, and what is said of the server as a whole."""
+
+    client: Client
+    listed: Listed
+    tools: tuple[Delivery, ...]
+    own: tuple[Reason, ...] = ()
+
+    @cached_property
+    def _meant(self) -> tuple[Delivery, ...]:
+        """The tools that are meant for a model."""
+        return tuple(one for one in self.tools if one.seen is None or not is_for_apps_alone(one.seen.tool))
+
+    @cached_property
+    def by_kind(self) -> Mapping[Kind, tuple[tuple[Delivery, Reason], ...]]:
+        """The tools that are meant for a model, by what becomes of them, with why."""
+        found: dict[Kind, list[tuple[Delivery, Reason]]] = {}
+        for one in self._meant:
+            for reason in one.reasons:
+                found.setdefault(reason.kind, []).append((one, reason))
+        return {kind: tuple(found[kind]) for kind in Kind if kind in found}
+
+    @property
+    def shown(self) -> int:
+        """How many tools the model gets."""
+        return sum(one.reaches for one in self.tools)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether a tool that is meant for a model does not reach it."""
+        return any(kind in KEEPS_OUT for kind in self.by_kind)
+
+    @cached_property
+    def worst(self) -> Reason | None:
+        """The first thing that stands in the server's way; None if nothing does."""
+        by_tool = {kind: found[0][1] for kind, found in self.by_kind.items()}
+        of_server = {one.kind: one for one in reversed(self.own)}
+        return next(
+            (
+                found
+                for kind in Kind
+                if (found := by_tool.get(kind) or of_server.get(kind)) and kind not in HARMLESS
+            ),
+            None,
+        )
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the server works there."""
+        if (worst := self.worst) is None:
+            return Verdict.WORKS
+        if worst.kind is Kind.UNKNOWN:
+            return Verdict.UNKNOWN
+        unusable = {one.tool for kind in (*KEEPS_OUT, Kind.TASK) for one, _ in self.by_kind.get(kind, ())}
+        return Verdict.BLOCKED if self._meant and len(unusable) == len(self._meant) else Verdict.DEGRADED
+
+    @property
+    def confidence(self) -> Confidence:
+        """How sure the verdict is: as the rule behind it, or as the weakest of what had to be known."""
+        if self.worst is not None:
+            return self.worst.confidence
+        sure = map(self.client.confidence, (*_NEEDED, Topic.SEARCH))
+        return max(sure, key=list(Confidence).index)
+
+    @property
+    def finding(self) -> str:
+        """What stands in the server's way, with the first tool that shows it; "" if nothing does."""
+        if (worst := self.worst) is None:
+            return ""
+        tools = self.by_kind.get(worst.kind, ())
+        if not tools or worst.kind in (Kind.UNREACHED, Kind.UNKNOWN):
+            return worst.says
+        return f"{_part(worst.kind, len(tools), len(self._meant))}, {_name(tools[0][0].tool)}: {worst.says.removeprefix(_SCHEMA)}"
+
+    def sentence(self, place: str = "") -> str:
+        """It in a sentence for a person; `place` is where the first tool at fault stands in a file."""
+        title, every, worst = self.client.title, count(len(self._meant), "tool"), self.worst
+        if worst is None:
+            return f"{title} shows your {every}."
+        if self.verdict is Verdict.UNKNOWN:
+            return f"Whether your {every} work in {title} is not known: {worst.says}."
+        tools = self.by_kind.get(worst.kind, ())
+        at = f" in {_name(tools[0][0].tool)}{f' ({place})' if place else ''}" if tools else ""
+        if worst.kind is Kind.UNREACHED:
+            return f"{title} shows none of your {every}, because {worst.says}."
+        if worst.kind not in KEEPS_OUT:
+            return f"{title} shows your {every}, but {self.finding}."
+        shown = sum(one.reaches for one in self._meant)
+        return f"{title} shows {shown or 'none'} of your {every}, because of {worst.place}{at}: {worst.says}."
+
+
+_NOUNS = {
+    Kind.LOST: ("tool", "lost"),
+    Kind.PAGE: ("tool", "on later pages"),
+    Kind.NAME_REFUSED: ("tool", "refused"),
+    Kind.SCHEMA_REFUSED: ("tool", "refused"),
+    Kind.TASK: ("tool", "cannot be called"),
+    Kind.TWIN: ("name", "equal"),
+    Kind.NAME_CUT: ("name", "shortened"),
+    Kind.CUT: ("description", "cut"),
+    Kind.SCHEMA: ("schema", "changed"),
+    Kind.SILENT: ("tool", "without a description"),
+}
+
+
+def _part(kind: Kind, some: int, all_: int) -> str:
+    noun, what = _NOUNS.get(kind, ("tool", str(kind)))
+    return f"{some:,} of {count(all_, noun)} {what}"
+
+
+def _name(name: str) -> str:
+    return shortened(name, _LONGEST)
+
+
+def deliver(
+    client: Client, servers: Sequence[Listed], only: str = "", tokens: Callable[[SeenTool], int] | None = None
+) -> tuple[ServerDelivery, ...]:
+    """What becomes of servers in a client, or of one of them beside the others: names meet across servers.
+
+    `tokens` counts those of a definition.
+    """
+    judge = _Judge(client, tokens)
+    seen: dict[str, list[SeenTool]] = {}
+    for one in see_all(client, [tool for listed in servers for tool in listed.tools], only):
+        seen.setdefault(one.tool.server, []).append(one)
+    wanted = (listed for listed in servers if only in ("", listed.server))
+    return tuple(judge.server(listed, seen.get(listed.server, ())) for listed in wanted)
+
+
+class _Judge:
+    """Judges servers by one client's rules; what is known of each topic is looked up once."""
+
+    def __init__(self, client: Client, tokens: Callable[[SeenTool], int] | None) -> None:
+        self._client = client
+        self._tokens = tokens
+        self._behind = {topic: client.behind(topic) for topic in Topic}
+
+    def _reason(self, kind: Kind, says: str, place: str = "", topic: Topic | None = None) -> Reason:
+        fact = self._behind[topic or kind.topic]
+        sure = Confidence.ASSUMED if fact is None else fact.confidence
+        return Reason(kind, says, place, sure, fact, topic or kind.topic)
+
+    def _changed(self, change: Change) -> Reason:
+        topic = Topic.TASKS if change.kind is Kind.UNKNOWN else None
+        return self._reason(change.kind, change.says, change.place, topic)
+
+    def server(self, listed: Listed, seen: Sequence[SeenTool]) -> ServerDelivery:
+        """What becomes of one server."""
+        unreached = self._unreached(listed)
+        lost = (one for one in listed.skipped if not (is_page(one) or is_again(one)))
+        tools = [
+            *(Delivery(listed.server, one.name, Fate.LOST, (unreached or self._lost(one),)) for one in lost),
+            *(self._tool(one, unreached) for one in seen),
+        ]
+        own = () if unreached else tuple(self._of_server(listed, seen))
+        return ServerDelivery(self._client, listed, tuple(tools), own)
+
+    def _unreached(self, listed: Listed) -> Reason | None:
+        """Why the client gets no answer at all, if the server speaks newer revisions alone."""
+        if not listed.is_new_only or self._client.protocol >= _HEADERS_SINCE:
+            return None
+        if not self._client.protocol:
+            return None
+        says = f"it speaks {self._client.protocol} at most, and the server nothing before {_HEADERS_SINCE}"
+        return self._reason(Kind.UNREACHED, says)
+
+    def _lost(self, one: SkippedTool) -> Reason:
+        return self._reason(Kind.LOST, one.reason)
+
+    def _tool(self, seen: SeenTool, unreached: Reason | None) -> Delivery:
+        server, name = seen.tool.server, seen.tool.name
+        if unreached is not None:
+            return Delivery(server, name, Fate.LOST, (unreached,), seen)
+        if seen.refused is not None:
+            return Delivery(server, name, Fate.REFUSED, (self._changed(seen.refused),), seen)
+        reasons = tuple(map(self._changed, seen.changes))
+        fate = Fate.CHANGED if reasons else Fate.WHOLE
+        return Delivery(server, name, fate, reasons, seen, self._tokens(seen) if self._tokens else 0)
+
+    def _of_server(self, listed: Listed, seen: Sequence[SeenTool]) -> Iterator[Reason]:
+        """What becomes of the server as a whole."""
+        client = self._client
+        shown = [one for one in seen if not is_for_apps_alone(one.tool)]
+        if not seen and not listed.skipped:
+            yield self._reason(Kind.UNKNOWN, "it has no tools")
+        if listed.is_new_only and not client.protocol:
+            told = (
+                f"the server speaks nothing before {_HEADERS_SINCE}, and what the client speaks is not known"
+            )
+            yield self._reason(Kind.UNKNOWN, told, topic=Topic.PROTOCOL)
+        if 0 < client.listing.most < len(shown):
+            yield self._reason(
+                Kind.MOST, f"of {count(len(shown), 'tool')} at most {client.listing.most:,} can be on"
+            )
+        yield from self._instructions(listed.instructions)
+        if (private := len(seen) - len(shown)) and not client.listing.hides_app_tools:
+            yield self._reason(Kind.SHOWN, f"the model gets {count(private, 'tool')} for its own view alone")
+        deferred = client.listing.before != "definitions"
+        silent = [one for one in shown if not one.tool.description.strip()]
+        if deferred and silent:
+            told = f"{_part(Kind.SILENT, len(silent), len(shown))} to be found by"
+            yield self._reason(Kind.SILENT, told, "description")
+        if any(map(_wants_headers, shown)) and not "" < client.protocol < _HEADERS_SINCE:
+            told = "whether it sends marked parameters as headers is not known"
+            yield self._reason(Kind.UNKNOWN, told, topic=Topic.PROTOCOL)
+        for topic, told in _NEEDED.items():
+            if self._behind[topic] is None:
+                yield self._reason(Kind.UNKNOWN, told, topic=topic)
+        if deferred and client.search.none:
+            yield self._reason(Kind.UNKNOWN, "how it finds tools cannot be followed", topic=Topic.SEARCH)
+
+    def _instructions(self, text: str) -> Iterator[Reason]:
+        if text and not self._client.listing.instructions:
+            yield self._reason(Kind.INSTRUCTIONS_HIDDEN, "its instructions are not shown", "instructions")
+        elif (kept := kept_of(self._client.texts, text)).lost:
+            told = f"instructions cut after {kept.kept:,} of {len(text):,} characters"
+            yield self._reason(Kind.INSTRUCTIONS_CUT, told, "instructions")
+
+
+def is_page(one: SkippedTool) -> bool:
+    """Whether what was skipped is a page."""
+    return one.name.startswith("page ") and one.reason.endswith("are not listed")
+
+
+def is_again(one: SkippedTool) -> bool:
+    """Whether it was skipped because it stands in the list already."""
+    return one.reason.startswith("listed again")
+
+
+def _wants_headers(seen: SeenTool) -> bool:
+    properties = seen.tool.input_schema.get("properties")
+    values: Iterable[object] = properties.values() if isinstance(properties, Mapping) else ()
+    return any(isinstance(value, Mapping) and _HEADER in value for value in values)
+
+
+def delivery_lines(found: Iterable[ServerDelivery]) -> Iterator[str]:
+    """The verdicts on servers, the worst first: a line for all clients and servers with the same reason.
+
+    On a single server it is for all clients with the same finding, numbers and all.
+    """
+    every = list(found)
+    number = len({one.listed.server for one in every})
+    groups: dict[tuple[Verdict, str, tuple[str, ...]], list[ServerDelivery]] = {}
+    for kind in Verdict:
+        reasons: dict[tuple[str, str], dict[str, ServerDelivery]] = {}
+        for one in every:
+            if one.verdict is kind:
+                reasons.setdefault((one.client.name, _shared(one)), {})[one.listed.server] = one
+        for (_client, reason), servers in reasons.items():
+            first = next(iter(servers.values()))
+            told = first.finding if len(servers) == 1 else reason
+            groups.setdefault((kind, told, tuple(servers)), []).append(first)
+    for (kind, told, names), same in groups.items():
+        where = "" if len(names) == number else f"{_names_of(names)}: "
+        yield f"{where}{kind} in {_clients(same)}{_why(told, same, names[0])}"
+
+
+def _shared(one: ServerDelivery) -> str:
+    """What stands in a server's way, without what is one server's own, such as its numbers."""
+    if one.worst is None or one.worst.kind in (Kind.UNKNOWN, Kind.UNREACHED):
+        return one.finding
+    return str(one.worst.kind)
+
+
+_MOST_SERVERS = 3
+
+
+def _names_of(servers: Sequence[str]) -> str:
+    named = ", ".join(servers[:_MOST_SERVERS])
+    more = len(servers) - _MOST_SERVERS
+    return f"{named} and {count(more, 'more server')}" if more > 0 else named
+
+
+def _clients(found: Sequence[ServerDelivery]) -> str:
+    """The clients' names; where something was found, after each that is as sure how sure that is."""
+    sure: dict[str, list[str]] = {}
+    for one in found:
+        sure.setdefault(f" ({one.confidence})" if one.finding else "", []).append(one.client.name)
+    return ", ".join(f"{', '.join(names)}{how}" for how, names in sure.items())
+
+
+def _why(told: str, found: Sequence[ServerDelivery], server: str) -> str:
+    """What was found, with an example: clients that share a reason may still differ in its numbers."""
+    example = found[0].finding
+    if told == example:
+        return f": {told}" if told else ""
+    is_shared = all(one.finding == example for one in found)
+    return f": {told} ({server}{'' if is_shared else f' in {found[0].client.name}'}: {example})"
