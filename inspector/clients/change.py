@@ -57,11 +57,16 @@ HARMLESS = frozenset({Kind.HIDDEN, Kind.RENAMED, Kind.SPARE})
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of a tool: in words, and where in its definition that lies (`inputSchema.required`)."""
+    """What becomes of a tool: in words, and where in its definition that lies (`inputSchema.required`).
+
+    `source` and `date` are those of the rule, if it names its own.
+    """
 
     kind: Kind
     says: str
     place: str = ""
+    source: str = ""
+    date: str = ""
 
     def __str__(self) -> str:
         return self.says

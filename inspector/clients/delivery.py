@@ -5,7 +5,7 @@ tool in a client is said from here.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -179,7 +179,8 @@ class ServerDelivery:
         tools = self.by_kind.get(worst.kind, ())
         if not tools or worst.kind in (Kind.UNREACHED, Kind.UNKNOWN):
             return worst.says
-        return f"{_part(worst.kind, len(tools), len(self._meant))}, {_name(tools[0][0].tool)}: {worst.says.removeprefix(_SCHEMA)}"
+        first, says = _name(tools[0][0].tool), worst.says.removeprefix(_SCHEMA)
+        return f"{_part(worst.kind, len(tools), len(self._meant))}, {first}: {says}"
 
     def sentence(self, place: str = "") -> str:
         """It in a sentence for a person; `place` is where the first tool at fault stands in a file."""
@@ -251,14 +252,18 @@ class _Judge:
 
     def _changed(self, change: Change) -> Reason:
         topic = Topic.TASKS if change.kind is Kind.UNKNOWN else None
-        return self._reason(change.kind, change.says, change.place, topic)
+        found = self._reason(change.kind, change.says, change.place, topic)
+        if change.source and found.fact:
+            fact = replace(found.fact, says=change.says, source=change.source, date=change.date)
+            return replace(found, fact=fact)
+        return found
 
     def server(self, listed: Listed, seen: Sequence[SeenTool]) -> ServerDelivery:
         """What becomes of one server."""
         unreached = self._unreached(listed)
-        lost = (one for one in listed.skipped if not (is_page(one) or is_again(one)))
+        lost = (one for one in listed.skipped if one.kind == "tool")
         tools = [
-            *(Delivery(listed.server, one.name, Fate.LOST, (unreached or self._lost(one),)) for one in lost),
+            *(Delivery(listed.server, one.label, Fate.LOST, (unreached or self._lost(one),)) for one in lost),
             *(self._tool(one, unreached) for one in seen),
         ]
         own = () if unreached else tuple(self._of_server(listed, seen))
@@ -274,7 +279,7 @@ class _Judge:
         return self._reason(Kind.UNREACHED, says)
 
     def _lost(self, one: SkippedTool) -> Reason:
-        return self._reason(Kind.LOST, one.reason)
+        return self._reason(Kind.LOST, one.reason, one.place)
 
     def _tool(self, seen: SeenTool, unreached: Reason | None) -> Delivery:
         server, name = seen.tool.server, seen.tool.name
@@ -324,16 +329,6 @@ class _Judge:
         elif (kept := kept_of(self._client.texts, text)).lost:
             told = f"instructions cut after {kept.kept:,} of {len(text):,} characters"
             yield self._reason(Kind.INSTRUCTIONS_CUT, told, "instructions")
-
-
-def is_page(one: SkippedTool) -> bool:
-    """Whether what was skipped is a page."""
-    return one.name.startswith("page ") and one.reason.endswith("are not listed")
-
-
-def is_again(one: SkippedTool) -> bool:
-    """Whether it was skipped because it stands in the list already."""
-    return one.reason.startswith("listed again")
 
 
 def _wants_headers(seen: SeenTool) -> bool:

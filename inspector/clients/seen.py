@@ -241,7 +241,8 @@ def sent_schema(
     """A schema as the model gets it, what was changed, and why it is refused if it is."""
     refused = next((one for one in refusals(rule.conditions, schema) if one.effect == "refused"), None)
     if refused is not None:
-        return dict(schema), (), Change(Kind.SCHEMA_REFUSED, refused.says, refused.place)
+        place, by = f"inputSchema.{refused.place}".rstrip("."), refused.condition
+        return dict(schema), (), Change(Kind.SCHEMA_REFUSED, refused.says, place, by.source, by.date)
     top = [key for key in rule.top if key in schema]
     changes = [_removed(top, " from the top level", f"inputSchema.{top[0]}")] if top else []
     kept: dict[str, Any] = {key: value for key, value in schema.items() if key not in top}

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
-from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver, delivery_lines
+from inspector.clients.delivery import Listed, ServerDelivery, Verdict, deliver, delivery_lines
 from inspector.core.tool import Tool
 
 PLAIN = Tool("shop", "list_orders", "List orders.")
@@ -102,7 +102,10 @@ def test_more_tools_than_a_client_takes_degrade_a_server() -> None:
 def test_a_shortened_name_degrades_a_server() -> None:
     client = _sure()
     cuts = replace(client, names=replace(client.names, limit=20, over="cut"))
-    assert _told(cuts, PLAIN) == (Verdict.DEGRADED, "1 of 1 name shortened, list_orders: name shortened from 22 characters")
+    assert _told(cuts, PLAIN) == (
+        Verdict.DEGRADED,
+        "1 of 1 name shortened, list_orders: name shortened from 22 characters",
+    )
 
 
 def test_a_description_is_missed_only_where_a_search_looks_for_it() -> None:

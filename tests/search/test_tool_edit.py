@@ -9,7 +9,6 @@ from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.answer.confusable import own_words
 from inspector.search.answer.tool_edit import edit_effect
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
@@ -92,9 +91,3 @@ def test_a_taken_id_and_an_unknown_tool_are_refused() -> None:
         edit_effect(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, query="order")
     with pytest.raises(ToolsightError, match="no tool 'x:y'"):
         edit_effect(rankers_of(TOOLS), PAY, "x:y", query="order")
-
-
-def test_a_tool_says_of_itself_its_first_sentence_or_else_its_name() -> None:
-    assert own_words(Tool("a", "read", "Send a message. Or else read one.")) == "Send a message."
-    assert own_words(Tool("a", "sendMessage")) == "send Message"
-    assert own_words(Tool("a", "--")) == "--"

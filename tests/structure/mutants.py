@@ -530,10 +530,10 @@ MUTANTS = (
     ),
     Mutant(
         "more tools than a client takes are told",
-        "inspector/clients/verdict.py",
+        "inspector/clients/delivery.py",
         "if 0 < client.listing.most < len(shown):",
         "if False:",
-        ("tests/clients/test_verdict.py",),
+        ("tests/clients/test_delivery.py",),
     ),
     # Files of clients and of agents
     Mutant(

@@ -12,20 +12,33 @@ import numpy as np
 from inspector.access.reach import EvalCase
 from inspector.clients.change import Kind
 from inspector.clients.client import Confidence
-from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, is_again, is_page
+from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery
 from inspector.clients.seen import SeenTool
 from inspector.core.number import count
 from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
 from inspector.features.check.finding import Effect, Finding, Rule, Stage, folded, rules
 from inspector.schema.schema import fields
+from inspector.schema.validity import faults
 from inspector.search.answer.confusable import CLOSE, Closeness
 from inspector.search.answer.standing import Standings
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import terms
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 
-EMPTY, RESTATED, LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, NO_TASK, CUT = rules(
+(
+    EMPTY,
+    RESTATED,
+    LOST,
+    UNREACHED,
+    PAGE_LOST,
+    PAGE_UNREAD,
+    NAME_REFUSED,
+    SCHEMA_REFUSED,
+    INVALID,
+    NO_TASK,
+    CUT,
+) = rules(
     Stage.FOUND,
     """
     no-description | warning | It has no description
@@ -44,13 +57,15 @@ EMPTY, RESTATED, LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_R
       The client's model never gets the tool. Use letters, digits, _ and - alone, and fewer of them.
     schema-refused | error | A client refuses its schema
       The client's model never gets the tool. Write the schema without what is named.
+    schema-invalid | error | A schema is not valid
+      Clients and APIs refuse it, some with all tools of the server. Correct it at the place that is named.
     task-only | warning | A client cannot call it, because it runs only as a task
       Every call fails there. Let it be called without a task, too.
     description-cut | warning | A client cuts its description
       The model never reads the rest, nor does the client's search. Say first what matters.
     """,
 )
-RESULT, PARAMETER, UNANNOTATED, DOUBTED, SCHEMA_CUT = rules(
+RESULT, PARAMETER, UNANNOTATED, DOUBTED, DOUBTFUL, SCHEMA_CUT = rules(
     Stage.CALLED,
     """
     result-undescribed | note | Nothing describes its result
@@ -61,6 +76,8 @@ RESULT, PARAMETER, UNANNOTATED, DOUBTED, SCHEMA_CUT = rules(
       Clients ask before each call, as if it may destroy. Declare readOnlyHint and destructiveHint.
     doubtful-annotations | warning | Its name, parameters or other hints contradict its annotations
       Clients decide by these hints which calls need approval. Correct them, or the name.
+    schema-doubtful | warning | A schema contradicts itself
+      A model is told to give what the schema refuses, or cannot know. Correct it at the place that is named.
     schema-cut | warning | A client removes descriptions of parameters
       The model calls the tool without them. Make the schema smaller.
     """,
@@ -81,10 +98,11 @@ SIBLING, NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
     """,
 )
 RULES = (
-    *(LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, NO_TASK, TWICE),
+    *(LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, INVALID, NO_TASK, TWICE),
     *(EMPTY, RESTATED, RESULT, PARAMETER, SIBLING, UNANNOTATED, DOUBTED),
-    *(ONE_NAME, NAME_CUT, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
+    *(DOUBTFUL, ONE_NAME, NAME_CUT, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
 )
+_SKIPPED = {"tool": LOST, "page": PAGE_LOST, "again": TWICE}
 _RULES = {
     Kind.LOST: LOST,
     Kind.PAGE: PAGE_UNREAD,
@@ -125,11 +143,19 @@ def definition_findings(
 
 
 def listing_findings(listed: Listed) -> Iterator[Finding]:
-    """What of a server's list could not be read, or stands in it twice."""
+    """What of a server's list could not be read, stands in it twice, or is no valid schema."""
     for one in listed.skipped:
-        rule = PAGE_LOST if is_page(one) else TWICE if is_again(one) else LOST
-        message = f"{one.reason[:1].upper()}{one.reason[1:]}."
-        yield Finding(rule, listed.server, one.name, message, "")
+        times = f" {one.times:,} times" if one.times > 1 else ""
+        message = f"{one.reason[:1].upper()}{one.reason[1:]}{times}."
+        yield Finding(_SKIPPED[one.kind], listed.server, one.label, message, one.place)
+    for tool in listed.tools:
+        for where, schema in (("inputSchema", tool.input_schema), ("outputSchema", tool.output_schema)):
+            found = (
+                () if schema is None else faults(schema, listed.protocol, is_output=where != "inputSchema")
+            )
+            for rule in (INVALID, DOUBTFUL):
+                if says := [f"{where}: {one.says}" for one in found if one.is_hint is (rule is DOUBTFUL)]:
+                    yield Finding(rule, listed.server, tool.name, f"{says[0]}.", "\n".join(says[1:]))
 
 
 def _joined(same: Sequence[Finding]) -> Finding:

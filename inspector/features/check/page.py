@@ -25,11 +25,9 @@ from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.features.check.checking import findings_of, places_of
-from inspector.features.check.definition_rule import SIBLING
 from inspector.features.check.expectation import missing_words
 from inspector.features.check.facts import FALLS, LOSES, RISES, effect_lines, finding_json
 from inspector.features.check.finding import Effect, Finding, Place, Severity, Stage
-from inspector.search.answer.confusable import own_words
 from inspector.search.answer.standing import missed_in
 from inspector.session.client_view import instructions_of
 from inspector.session.view import SessionView
@@ -74,10 +72,10 @@ class FindingsScreen(ReadingPage, ToolKeys):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Facts about definitions with their proof: why a tool is not found, not chosen, or called wrongly.",
         "t: one stage. trust: hidden characters, names that collide, and where data may flow.",
-        "What mending changes is measured on labelled requests (discovery.evaluation), else on made ones.",
+        "What mending changes is measured on labelled requests (discovery.evaluation).",
         "space shows the findings that change nothing and mere notes, or folds them away again.",
         "enter opens the tool; on a narrow terminal first the proof. w and e go to Search: why not, edit.",
-        "For two similar tools, w and e use a query in the other tool's words: it should find the other.",
+        "w and e use a request that the finding costs the tool.",
         "x exports what is listed as JSON. `toolsight check` says the same on the command line and for CI.",
     )
 
@@ -221,14 +219,8 @@ class FindingsScreen(ReadingPage, ToolKeys):
 
     @property
     def request(self) -> SearchRequest:
-        """A request that the finding costs the tool, or one that only a similar tool should get."""
-        finding = self.finding
-        if finding is None:
-            return SearchRequest()
-        similar = finding.proof.partition(": ")[0] if finding.rule == SIBLING else ""
-        if (other := self.session.catalog.get(similar)) is not None:
-            return SearchRequest(own_words(other))
-        ranks = finding.effect.ranks.items() if finding.effect is not None else ()
+        """A request that the finding costs the tool."""
+        ranks = self.finding.effect.ranks.items() if self.finding and self.finding.effect else ()
         query = next((query for query, (before, after) in ranks if before != after), "")
         return SearchRequest(query) if query else super().request
 

@@ -129,7 +129,7 @@ def client_detail(view: ClientView, today: date) -> Content:
         Content.styled(knows(client), "bold"),
         Content.assemble(first, (would, MUTED), (f"   {less}" if less else "", "$text-success")),
         Content.assemble(declares(client), (f"   {_sure(client, Topic.PROTOCOL)}", MUTED)),
-        *(Content.styled(f"⚠ {problem}", _LOST) for problem in view.problems),
+        *(plain(f"⚠ {problem}", newlines=False).stylize(_LOST) for problem in view.problems),
     ]
     if view.prompt:
         lines += [Content(""), Content.styled(IN_THE_PROMPT, MUTED)]

@@ -7,11 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Signal
-from inspector.core.text import first_sentence
-from inspector.core.tool import Tool
-from inspector.search.index.document import FIELDS, MAX_EMBEDDED, SUMMARY
+from inspector.search.index.document import FIELDS, SUMMARY
 from inspector.search.index.tool_index import ToolIndex, name_key
-from inspector.search.index.vocabulary import split_words
 
 # Summaries with at least this cosine are close in meaning.
 CLOSE = 0.8
@@ -98,9 +95,3 @@ class Closeness:
         if position not in self._weights:
             self._weights[position] = math.fsum(map(self.idf, self.terms(position)))
         return self._weights[position]
-
-
-def own_words(tool: Tool) -> str:
-    """The first sentence of a tool's description, or the words of its name without one."""
-    sentence = first_sentence(tool.description.strip()[:MAX_EMBEDDED])
-    return sentence or " ".join(split_words(tool.name)) or tool.name

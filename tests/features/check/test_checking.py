@@ -142,8 +142,8 @@ async def test_only_the_clients_that_were_asked_for_count() -> None:
     tools = [Tool("shop", "get_" + "x" * 124, "Gives something.", annotations=READS)]
     async with connected(servers={"shop": MemoryServer(tools)}) as rig:
         refused = check(rig.bench, Demands(clients=(find_client("claude-code"),)))
-        assert definition_rule.REFUSED.name in rules(refused)
-        assert definition_rule.REFUSED.name not in rules(check(rig.bench, Demands()))
+        assert definition_rule.NAME_REFUSED.name in rules(refused)
+        assert definition_rule.NAME_REFUSED.name not in rules(check(rig.bench, Demands()))
 
 
 async def test_a_finding_has_the_place_of_its_tool_in_the_servers_file(tmp_path: Path) -> None:

@@ -8,10 +8,10 @@ from textual.pilot import Pilot
 
 from inspector.app.place import WhyNotPage
 from inspector.clients.client import NAMES, all_clients, find_client
+from inspector.clients.delivery import Listed
 from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.features.clients.page import client_detail, tool_detail
-from inspector.clients.delivery import Listed
 from inspector.session.client_view import view_as
 from tests.support.app import app_rig, destinations, goes, said, seen, toasts, until
 from tests.support.canned import RULE, TOOLS, library
@@ -40,7 +40,7 @@ async def test_every_client_is_listed_with_what_its_first_call_costs() -> None:
         claude, static = rows[0], rows[-1]
         assert int(str(claude.cells[1]).replace(",", "")) < int(str(static.cells[1]).replace(",", ""))
         assert str(claude.cells[3]) == "1"
-        assert "1 tool refused" in said(pilot, "#detail")
+        assert "shows 3 of your 4 tools" in said(pilot, "#detail")
 
 
 async def test_a_cut_is_shown_at_its_place_with_how_sure_it_is() -> None:
@@ -102,5 +102,5 @@ def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
     tool = Tool("s", text, text, {"type": "object", "description": text})
     for client in all_clients():
         view = view_as(find_client(client.name), [Listed("s", [tool], instructions=text)], len)
-        for shown in (client_detail(view, TODAY), tool_detail(view, view.tools[0])):
+        for shown in (client_detail(view, TODAY), tool_detail(view.client, view.tools[0])):
             assert not dangerous("".join(shown.plain.split()))
