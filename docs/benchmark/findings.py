@@ -15,11 +15,12 @@ from pathlib import Path
 
 from docs.benchmark import say
 from docs.benchmark.trust import instructions_in
-from inspector.clients.client import all_clients
+from inspector.clients.client import real_clients
+from inspector.clients.delivery import Listed, deliver
 from inspector.core.number import wilson
 from inspector.core.tool import Tool
-from inspector.features.check.definition_rule import RULES, definition_findings
-from inspector.features.check.finding import Finding
+from inspector.features.check.definition_rule import RULES, definition_findings, listing_findings
+from inspector.features.check.finding import Finding, folded
 from inspector.features.check.trust_rule import trust_findings
 from inspector.mcp.recorded_link import read_definitions
 from inspector.search.index.tool_index import ToolIndex
@@ -28,7 +29,13 @@ _SEED, _SERVERS = 7, 100
 
 
 def findings(tools: Sequence[Tool], said: dict[str, str]) -> list[Finding]:
-    return list(definition_findings(ToolIndex(tools), all_clients(), said))
+    of_servers: dict[str, list[Tool]] = {}
+    for tool in tools:
+        of_servers.setdefault(tool.server, []).append(tool)
+    listed = [Listed(name, of, instructions=said.get(name, "")) for name, of in of_servers.items()]
+    deliveries = (one for client in real_clients() for one in deliver(client, listed))
+    found = folded(one for each in listed for one in listing_findings(each))
+    return [*found, *definition_findings(ToolIndex(tools), deliveries)]
 
 
 def _share(accused: int, of: int) -> str:
@@ -38,7 +45,15 @@ def _share(accused: int, of: int) -> str:
 
 def _of_tools(found: Sequence[Finding], tools: Sequence[Tool]) -> str:
     """The share of tools that are accused, and of those where it is felt if that is less."""
-    every, felt = ({one.subject for one in found if one.is_felt or not is_felt} for is_felt in (False, True))
+    every, felt = (
+        {
+            (one.server, tool)
+            for one in found
+            if one.is_felt or not is_felt
+            for tool in one.tools or (one.tool,)
+        }
+        for is_felt in (False, True)
+    )
     more = f"; {len(felt) / len(tools):.1%} felt" if 0 < len(felt) < len(every) else ""
     return f"{_share(len(every), len(tools))}{more}"
 
