@@ -45,15 +45,8 @@ def _share(accused: int, of: int) -> str:
 
 def _of_tools(found: Sequence[Finding], tools: Sequence[Tool]) -> str:
     """The share of tools that are accused, and of those where it is felt if that is less."""
-    every, felt = (
-        {
-            (one.server, tool)
-            for one in found
-            if one.is_felt or not is_felt
-            for tool in one.tools or (one.tool,)
-        }
-        for is_felt in (False, True)
-    )
+    told = [(one, (one.server, tool)) for one in found for tool in one.tools or (one.tool,)]
+    every, felt = {tool for _, tool in told}, {tool for one, tool in told if one.is_felt}
     more = f"; {len(felt) / len(tools):.1%} felt" if 0 < len(felt) < len(every) else ""
     return f"{_share(len(every), len(tools))}{more}"
 
@@ -91,7 +84,7 @@ def _speed(catalogs: Sequence[tuple[Sequence[Tool], dict[str, str]]]) -> None:
     chosen = random.Random(_SEED).sample(sorted(by_server), min(_SERVERS, len(by_server)))
     tools = list({tool.id: tool for name in chosen for tool in by_server[name]}.values())
     said = {name: text for _, texts in catalogs for name, text in texts.items()}
-    clients = all_clients()
+    clients = real_clients()
     start = time.process_time()
     number = len(findings(tools, said)) + len(list(trust_findings(tools, said)))
     taken = time.process_time() - start
