@@ -3,10 +3,10 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
-from typing import Literal
+from typing import Any, Literal
 
 from inspector.core.question import Diff, cut
 from inspector.core.text import common_start
@@ -63,11 +63,42 @@ def definition_hash(tool: Tool) -> str:
     """SHA-256 of everything that the server declares of the tool, the same for any order of keys."""
     declared = {field.name: getattr(tool, field.name) for field in fields(tool)}
     declared["annotations"] = declared_annotations(tool.annotations)
+    del declared["beside"]
     # What came later counts only if it is declared, so that older hashes stay.
     for name in ("tags", "meta", "task_support"):
         if not declared[name]:
             del declared[name]
     return hashlib.sha256(canonical(declared).encode()).hexdigest()
+
+
+def declared(tool: Tool) -> dict[str, Any]:
+    """The definition as its server lists it, by MCP's keys, without large values that no client acts by."""
+    claims = tool.beside.get("annotations")
+    has_title = tool.title and not (isinstance(claims, Mapping) and claims.get("title") == tool.title)
+    parts = {
+        "name": tool.name,
+        "title": tool.title if has_title else None,
+        "description": tool.description or None,
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+        "annotations": declared_annotations(tool.annotations) or None,
+        "_meta": tool.meta or None,
+        "execution": {"taskSupport": tool.task_support} if tool.task_support else None,
+    }
+    return {**{key: value for key, value in parts.items() if value is not None}, **tool.beside}
+
+
+_LARGEST_BESIDE = 2_000
+
+
+def with_beside(tool: Tool, raw: JsonObject) -> Tool:
+    """The tool with what it was listed with beside what is read of it."""
+    known = declared(tool)
+    claims = raw.get("annotations")
+    if isinstance(claims, Mapping) and "title" in claims:
+        del known["title"]
+    others = {key: value for key, value in raw.items() if key not in known or known[key] != value}
+    return replace(tool, beside={k: v for k, v in others.items() if len(compact(v)) <= _LARGEST_BESIDE})
 
 
 def definition_changes(before: Tool, after: Tool) -> tuple[DefinitionChange, ...]:

@@ -39,7 +39,8 @@ TaskSupport = Literal["", "optional", "required"]
 class Tool:
     """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's.
 
-    `meta` are those keys of its `_meta` by which clients act, see `acting_meta`.
+    `meta` are those keys of its `_meta` by which clients act, see `acting_meta`. `beside` has what else its
+    server sent with it, see `declared`: no part of what it is, yet other clients may refuse it for that.
     """
 
     server: str
@@ -52,6 +53,7 @@ class Tool:
     tags: tuple[str, ...] = ()
     meta: JsonObject = field(default_factory=dict)
     task_support: TaskSupport = ""
+    beside: JsonObject = field(default_factory=dict, compare=False)
 
     @cached_property
     def id(self) -> str:

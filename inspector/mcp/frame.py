@@ -4,7 +4,7 @@ import json
 import logging
 import os
 import re
-from collections import Counter, deque
+from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -83,15 +83,19 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Something wrong with what a server sent, how often, and whether it was repaired or dropped."""
+    """Something wrong with what a server sent, how often, and whether it was repaired or dropped.
+
+    `first` is the beginning of the first line of it if that is text which is no message: noise on stdout.
+    """
 
     what: str
     outcome: Outcome
     count: int = 1
+    first: str = ""
 
     def __str__(self) -> str:
         times = f" ({self.count:,} times)" if self.count > 1 else ""
-        return f"{self.outcome} {self.what}{times}"
+        return f"{self.outcome} {self.what}{times}{f': “{self.first}”' if self.first else ''}"
 
 
 class FrameLog:
@@ -105,7 +109,7 @@ class FrameLog:
         self._most_frames, self._most_bytes = most_frames, most_bytes
         self._bytes = 0
         self._total = 0
-        self._flaws = Counter[tuple[str, Outcome]]()
+        self._flaws: dict[tuple[str, Outcome], Flaw] = {}
         self._lock = Lock()
         self.age = 0
         """How often it was cleared: what answers a request from before is none of what it keeps now."""
@@ -134,15 +138,16 @@ class FrameLog:
             ):
                 self._bytes -= _weight(self._frames.popleft())
 
-    def note(self, what: str, outcome: Outcome) -> None:
+    def note(self, what: str, outcome: Outcome, first: str = "") -> None:
         """Count something that was wrong."""
         with self._lock:
-            self._flaws[what, outcome] += 1
+            known = self._flaws.get((what, outcome), Flaw(what, outcome, 0, first))
+            self._flaws[what, outcome] = replace(known, count=known.count + 1)
 
     def flaws(self) -> tuple[Flaw, ...]:
         """What was repaired or dropped so far, in the order in which it first came."""
         with self._lock:
-            return tuple(Flaw(*key, number) for key, number in self._flaws.items())
+            return tuple(self._flaws.values())
 
     def frames(self) -> tuple[Frame, ...]:
         """The frames that are kept, oldest first."""
@@ -181,7 +186,7 @@ class WireLog:
 
     def flaws(self) -> tuple[Flaw, ...]:
         """What was repaired or dropped so far."""
-        return self._log.flaws()
+        return tuple(replace(one, first=self._redactor.text(one.first)) for one in self._log.flaws())
 
     def frames(self) -> tuple[Frame, ...]:
         """The frames that are kept, oldest first. Takes time after much was exchanged; runs in any thread."""

@@ -15,10 +15,10 @@ from inspector.config.problem import Foreign, not_empty, validated
 from inspector.core.error import ConfigError, ConnectError, ProtocolError, ServerExited
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
-from inspector.core.server import Era, ServerInfo, ServerSpec
+from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Annotations, Tool, acting_meta, task_support
 from inspector.mcp.port import ClientSide, Connector, ServerLink, ignored
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,14 +140,16 @@ class RecordedLink:
         tools: tuple[Tool, ...],
         results: Mapping[str, deque[ToolResult]] = _NO_RESULTS,
         otherwise: ToolResult = _UNKNOWN,
+        skipped: tuple[SkippedTool, ...] = (),
     ) -> None:
         self.info = info
         self._tools = tools
         self._results = results
         self._otherwise = otherwise
+        self._skipped = skipped
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:  # noqa: ARG002
-        return ToolListing(self._tools)
+        return ToolListing(self._tools, self._skipped)
 
     async def call(
         self,
@@ -226,25 +228,35 @@ def read_definitions(paths: Sequence[Path]) -> tuple[Tool, ...]:
     A server has the name that its file gives it, else the file's own. Raises ConfigError, also if there is
     no tool.
     """
+    return read_listing(paths).tools
+
+
+def read_listing(paths: Sequence[Path]) -> ToolListing:
+    """The tools as `read_definitions` has them, and what stands among them that is none."""
     found: dict[str, Tool] = {}
+    lost: list[SkippedTool] = []
     for path in paths:
         files = sorted(path.glob("*.json*")) if path.is_dir() else [path]
         for file in files:
-            found_there = _definitions(load_value(file, "tools", hint=_HINT), file.stem, str(file))
-            tools = [one.tool(server) for server, one in found_there]
+            there = list(_definitions(load_value(file, "tools", hint=_HINT), file.stem, str(file)))
+            lost += (one for _, one in there if isinstance(one, SkippedTool))
+            tools = [one.tool(server) for server, one in there if isinstance(one, Definition)]
             if not tools:
                 raise ConfigError(f"{file} has no tools", hint=_HINT)
             for tool in tools:
                 found.setdefault(tool.id, tool)
     if not found:
         raise ConfigError("no tool definitions found", hint=_HINT)
-    return tuple(found.values())
+    return ToolListing(tuple(found.values()), tuple(lost))
 
 
-def _definitions(value: Any, server: str, place: str) -> Iterator[tuple[str, Definition]]:
+def _definitions(value: Any, server: str, place: str) -> Iterator[tuple[str, Definition | SkippedTool]]:
     """The definitions in a value with their servers, however deep a list of tools is."""
     if isinstance(value, list):
+        has_tools = any(isinstance(one, dict) for one in value)
         for number, one in enumerate(value):
+            if has_tools and not isinstance(one, dict | list):
+                yield server, SkippedTool("", f"it is {shown(one)}, not an object", number=number + 1)
             yield from _definitions(one, server, f"{place}: [{number}]")
     elif isinstance(value, dict) and _TOOLS in value:
         yield from _definitions(value[_TOOLS], _name(value, server), f"{place}: {_TOOLS}")
@@ -284,19 +296,20 @@ class WithStoredListings:
     ) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`."""
         if spec.listing:
-            tools, info = await asyncio.to_thread(_tools, spec), ServerInfo(spec.name, protocol="stored")
-            yield RecordedLink(info, tools, otherwise=ToolResult(NO_SERVER, is_error=True))
+            listing, info = await asyncio.to_thread(_listing, spec), ServerInfo(spec.name, protocol="stored")
+            nowhere = ToolResult(NO_SERVER, is_error=True)
+            yield RecordedLink(info, listing.tools, otherwise=nowhere, skipped=listing.skipped)
             return
         opening = self._others.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
         async with opening as link:
             yield link
 
 
-def _tools(spec: ServerSpec) -> tuple[Tool, ...]:
-    """The tools of the file, as those of one server; of two with the same name the first counts."""
+def _listing(spec: ServerSpec) -> ToolListing:
+    """What the file lists, as of one server; of two tools with the same name the first counts."""
     try:
-        found = read_definitions([Path(spec.listing)])
+        found = read_listing([Path(spec.listing)])
     except ConfigError as error:
         raise ConnectError(error.message, hint=error.hint) from error
-    named = {tool.name: replace(tool, server=spec.name) for tool in reversed(found)}
-    return tuple(reversed(named.values()))
+    named = {tool.name: replace(tool, server=spec.name) for tool in reversed(found.tools)}
+    return replace(found, tools=tuple(reversed(named.values())))

@@ -42,6 +42,17 @@ def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, t
     assert "stored" in servers.stdout
 
 
+def test_what_is_no_tool_in_a_stored_listing_is_told(toolsight: Toolsight, tmp_path: Path) -> None:
+    file, tools = tmp_path / "crm.json", [{"name": "orders", "tags": ["a", "b"]}, None, {"name": "late"}]
+    for listing in (tools, {"result": {"tools": tools}}, {"crm": {"tools": tools, "authors": ["ada"]}}):
+        file.write_text(json.dumps(listing))
+        (server,) = json.loads(toolsight("servers", "--json", "--", str(file)).stdout)
+        assert [(one["number"], one["reason"]) for one in server["skipped"]] == [
+            (2, "it is null, not an object")
+        ]
+        assert server["tools"] == 2
+
+
 def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(toolsight: Toolsight) -> None:
     done = toolsight("--yes", "doctor")
     assert done.exit_code == 2

@@ -168,6 +168,13 @@ def test_what_is_not_quite_a_message_is_repaired_and_counted() -> None:
     assert case.flaws == dict.fromkeys((MARK, OTHER_TEXT, NOT_UTF8), ("repaired", 1))
 
 
+def test_noise_is_kept_with_its_first_line_and_how_often() -> None:
+    case = Case()
+    case.fed(b"Ready on 3025\n[]\n" + b"started " + line(answer()))
+    noise = [(flaw.what, flaw.count, flaw.first) for flaw in case.log.flaws() if flaw.first]
+    assert noise == [(STRAY, 2, "Ready on 3025"), (OTHER_TEXT, 1, "started")]
+
+
 def test_an_answer_that_is_no_result_is_an_error_for_whoever_asked() -> None:
     (message,) = Case().fed(line({"jsonrpc": "2.0", "id": 1, "result": ["no", "object"]}))
     assert isinstance(message.message, JSONRPCError)

@@ -1,11 +1,14 @@
 """How far the pages of a list are read, of tools as of resources and prompts."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given, strategies as st
 from mcp.types import ListToolsResult
 
+from inspector.core.definition import declared, definition_hash
 from inspector.core.error import ProtocolError
 from inspector.core.ports import ToolListing
 from inspector.core.server import SkippedTool, skipped_lines
@@ -82,6 +85,44 @@ async def test_a_page_that_fails_costs_no_page_before_it() -> None:
 
     listing, _ = await listed(answer)
     assert (len(listing.tools), says(listing)) == (2, [f"page 3: cursor expired; {LEFT}"])
+
+
+RAW: st.SearchStrategy[Page] = st.fixed_dictionaries(
+    {"name": st.just("a"), "inputSchema": st.just({"type": "object", "required": None})},
+    optional={
+        "title": st.sampled_from([None, "", "T"]),
+        "description": st.sampled_from([None, "", "D"]),
+        "outputSchema": st.sampled_from([None, {"type": "object"}]),
+        "annotations": st.sampled_from(
+            [None, {}, {"readOnlyHint": True}, {"title": "T"}, {"readOnlyHint": "true"}, {"properties": {}}]
+        ),
+        "_meta": st.sampled_from([None, {}, {"mine": 1, "anthropic/alwaysLoad": True}]),
+        "execution": st.sampled_from([{}, {"taskSupport": "optional"}, {"taskSupport": "forbidden"}]),
+        "icons": st.just([]),
+        "strict": st.booleans(),
+    },
+)
+
+
+@given(RAW)
+async def test_a_listed_tool_can_be_written_as_its_server_sent_it(raw: Page) -> None:
+    listing, _ = await listed(lambda _: {"tools": [raw]})
+    (tool,) = listing.tools
+    assert declared(tool) == raw
+    assert definition_hash(tool) == definition_hash(replace(tool, beside={}))
+    assert tool == replace(tool, beside={})
+    large, _ = await listed(lambda _: {"tools": [{**raw, "strict": "x" * 5_000}]})
+    assert "strict" not in declared(large.tools[0])
+
+
+async def test_what_is_lost_is_kept_as_it_was_sent_with_how_often() -> None:
+    odd = {"name": "odd", "inputSchema": 3}
+    first = {"tools": [*tools("a"), None, odd], "nextCursor": "next"}
+    listing, _ = await listed(lambda n: first if n == 1 else {"tools": [*tools("a"), odd]})
+    null, lost, again = listing.skipped
+    assert (null.name, null.label, null.kind, null.definition) == ("", "tool 2", "tool", None)
+    assert (lost.place, lost.times, lost.definition) == ("inputSchema", 2, odd)
+    assert (again.kind, again.definition) == ("again", *tools("a"))
 
 
 def test_skipped_tools_of_one_reason_are_a_line() -> None:

@@ -49,6 +49,10 @@ def test_the_value_of_a_secret_key_is_hidden() -> None:
 def test_what_is_no_json_is_cleaned_as_text() -> None:
     (read,) = wire(f"starting with {SECRET}").frames()
     assert read.text == "starting with [redacted shop.PASSWORD]"
+    log = FrameLog()
+    log.note("noise", "dropped", f"starting with {SECRET}")
+    (flaw,) = WireLog(log, Redactor({"shop.PASSWORD": SECRET})).flaws()
+    assert flaw.first == "starting with [redacted shop.PASSWORD]"
 
 
 def test_what_another_session_exchanged_is_not_kept_nor_what_answers_it() -> None:

@@ -18,6 +18,7 @@ from inspector.core.number import count
 from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
 from inspector.features.check.finding import Effect, Finding, Rule, Stage, folded, rules
+from inspector.schema.json_value import as_object
 from inspector.schema.schema import fields
 from inspector.schema.validity import faults
 from inspector.search.answer.confusable import CLOSE, Closeness
@@ -185,7 +186,10 @@ def _alone(tool: Tool) -> Iterator[Finding]:
         message = f"{len(silent)} of {count(len(known), 'parameter')} without a description."
         yield finding(PARAMETER, message, _listed(silent))
     if tool.annotations == _NO_CLAIMS:
-        yield finding(UNANNOTATED, "It declares none of MCP's hints.", "annotations: none")
+        given = as_object(tool.beside.get("annotations"))
+        has_schema = "; its annotations hold a schema" if "properties" in given else ""
+        proof = f"annotations: {_listed(list(given)) or 'none'}"
+        yield finding(UNANNOTATED, f"It declares none of MCP's hints{has_schema}.", proof)
     elif against := contradiction(tool):
         yield finding(DOUBTED, f"{against[0].upper()}{against[1:]}.", str(tool.annotations))
 

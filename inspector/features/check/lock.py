@@ -140,7 +140,7 @@ def _declared(tool: Tool) -> dict[str, Any]:
     claims = {name: value for name, value in asdict(tool.annotations).items() if value is not None}
     given = {**asdict(tool), "annotations": claims or None, "description": _split(tool.description)}
     given["meta"] = tool.meta or None
-    del given["server"], given["name"]
+    del given["server"], given["name"], given["beside"]
     return {name: value for name, value in given.items() if value not in (None, "", ())}
 
 

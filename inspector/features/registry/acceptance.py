@@ -13,7 +13,7 @@ from pydantic import Field
 
 from inspector.config.file import open_file, unusable
 from inspector.config.problem import Foreign, validated
-from inspector.core.definition import declared_annotations, definition_hash
+from inspector.core.definition import declared, definition_hash
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.redaction import clean, open_private
 from inspector.core.tool import Tool, acting_meta, task_support
@@ -286,14 +286,8 @@ def export_lines(versions: Iterable[RegisteredTool]) -> Iterator[str]:
     """The lines of an export, in ASCII, without what an earlier version of Toolsight kept of secrets."""
     for found in map(without_secrets, versions):
         tool = found.tool
-        parts: dict[str, Any] = {"server": tool.server, "name": tool.name}
-        parts |= {"title": tool.title} if tool.title else {}
-        parts |= {"description": tool.description, "inputSchema": tool.input_schema}
-        parts |= {"outputSchema": tool.output_schema} if tool.output_schema is not None else {}
-        parts |= {"annotations": claims} if (claims := declared_annotations(tool.annotations)) else {}
+        parts = {"server": tool.server, **declared(replace(tool, beside={}))}
         parts |= {"tags": list(tool.tags)} if tool.tags else {}
-        parts |= {"_meta": tool.meta} if tool.meta else {}
-        parts |= {"execution": {"taskSupport": tool.task_support}} if tool.task_support else {}
         parts |= {"origin": found.origin, "version": found.version, "hash": found.hash, "at": found.at}
         parts |= {} if found.is_there else {"there": False}
         yield json.dumps(parts, separators=(",", ":"))

@@ -30,7 +30,7 @@ from mcp_types import (
 from pydantic import ValidationError
 
 from inspector.core.ports import Clock
-from inspector.mcp.client.translate import UNREADABLE, Message, flaw_text, repaired
+from inspector.mcp.client.translate import OTHER_TEXT, UNREADABLE, Message, flaw_text, repaired
 from inspector.mcp.frame import LOG, LONGEST_TEXT, Frame, FrameKind, FrameLog, Outcome, beginning
 from inspector.mcp.pace import LONGEST_LINE, REQUEST, Allowance, CutLine, pause_after, size_text
 
@@ -41,6 +41,14 @@ class RawMessage(SessionMessage):
 
     raw: bytes = b""
     size: int = 0
+
+
+_SHOWN = 120
+
+
+def shown_line(text: bytes) -> str:
+    """The beginning of a line, for people."""
+    return text.strip()[:_SHOWN].decode("utf-8", "replace")
 
 
 def stray_hint(line: str) -> str:
@@ -94,9 +102,9 @@ class Recorder:
         """Record what a server sent that is no message."""
         self._append(data, False, FrameKind.OTHER, "")
 
-    def flaw(self, what: str, outcome: Outcome) -> None:
-        """Count something that was wrong with what a server sent."""
-        self._log.note(what, outcome)
+    def flaw(self, what: str, outcome: Outcome, noise: bytes = b"") -> None:
+        """Count something wrong with what a server sent; `noise` is text in it that is no message."""
+        self._log.note(what, outcome, shown_line(noise))
 
     def _append(
         self,
@@ -205,7 +213,6 @@ REPLIED = "toolsight/replied"
 """In an error's data: the server itself sent it, with this as its data."""
 # The SDK uses these for what it finds out by itself.
 _SDK_CODES = (CONNECTION_CLOSED, REQUEST_TIMEOUT)
-_SHOWN = 120
 _REFUSED = 400
 
 
@@ -278,7 +285,7 @@ class Reader:
             return []
         found = list(repaired(text))
         for flaw in (flaw for each in found for flaw in each.flaws):
-            self.recorder.flaw(flaw, "repaired")
+            self.recorder.flaw(flaw, "repaired", text.partition(b"{")[0] if flaw == OTHER_TEXT else b"")
         return [_raw(each.message, text) for each in found]
 
     def _unmarked(self, data: bytes) -> bytes:
@@ -318,12 +325,11 @@ class Reader:
             self.on_tools_changed()
 
     def _stray(self, text: bytes) -> None:
-        self.recorder.flaw(STRAY, "dropped")
-        shown = text.strip()[:_SHOWN]
-        self.stray = self.stray or shown.decode("utf-8", "replace")
+        self.recorder.flaw(STRAY, "dropped", text)
+        self.stray = self.stray or shown_line(text)
         if self._allowance.take(len(text)):
             self.recorder.stray(text)
-            LOG.info("not JSON-RPC: %r", shown)
+            LOG.info("not JSON-RPC: %r", text.strip()[:_SHOWN])
         else:
             self._has_dropped = True
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 from mcp import Client, types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
+from inspector.core.definition import with_beside
 from inspector.core.error import ProtocolError
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool, acting_meta, task_support
-from inspector.mcp.client.translate import BAD_CURSOR, MAX_INSTRUCTIONS, SKIPPED, summary
+from inspector.mcp.client.translate import BAD_CURSOR, LISTED, MAX_INSTRUCTIONS, SKIPPED, summary
 
 _TAG_SPACES = ("fastmcp", "_fastmcp")
 _MOST_TAGS, _LONGEST_TAG = 32, 64
@@ -107,11 +109,11 @@ async def read_pages(
             break
         meta = found.meta or {}
         skipped.add(*meta.get(SKIPPED, ()))
-        for tool in found.tools:
+        for tool, raw in zip(found.tools, meta.get(LISTED) or repeat({}), strict=False):
             if tool.name in tools:
-                again.add(SkippedTool(tool.name, _AGAIN, "again"))
+                again.add(SkippedTool(tool.name, _AGAIN, "again", definition=raw))
             else:
-                tools[tool.name] = translated(server, tool)
+                tools[tool.name] = with_beside(translated(server, tool), raw)
         cursor, lost = found.next_cursor, meta.get(BAD_CURSOR, "")
         if cursor is not None and len(tools) + len(skipped) == known:
             lost = f"page {number:,} lists nothing new, but names another"

@@ -234,6 +234,8 @@ def summary(*candidates: str | None) -> str:
 LIST = "tools/list"
 SKIPPED = "toolsight/skipped"
 """Where `_meta` has the tools that were left out, each a SkippedTool."""
+LISTED = "toolsight/listed"
+"""Where `_meta` has the other tools, as sent."""
 BAD_CURSOR = "toolsight/bad_cursor"
 """Where `_meta` says what is wrong with the cursor of the next page, which was left out."""
 MAX_DEFINITION = 1_000_000
@@ -261,7 +263,7 @@ def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool =
     if _flaw({**whole, "tools": good}, protocol) or _model_flaw(ListToolsResult, {**whole, "tools": good}):
         good, skipped = _sorted_out(whole, good, protocol)
     meta = page.get("_meta")
-    notes[SKIPPED] = [*skipped, *giants.values()]
+    notes |= {SKIPPED: [*skipped, *giants.values()], LISTED: good}
     return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), **notes}}
 
 

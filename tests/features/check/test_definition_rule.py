@@ -87,6 +87,15 @@ def test_annotations_are_missing_only_if_there_is_none() -> None:
     assert definition_rule.UNANNOTATED not in rules(replace(GOOD, annotations=Annotations(open_world=False)))
 
 
+def test_a_schema_among_the_annotations_is_told() -> None:
+    odd = replace(
+        GOOD, annotations=Annotations(), beside={"annotations": {"type": "object", "properties": {}}}
+    )
+    (told,) = (one for one in found(odd) if one.rule is definition_rule.UNANNOTATED)
+    assert told.message.endswith("its annotations hold a schema.")
+    assert told.proof == "annotations: type, properties"
+
+
 def test_a_read_only_claim_is_doubted_for_a_name_that_says_otherwise() -> None:
     assert definition_rule.DOUBTED in rules(replace(GOOD, name="delete_invoice"))
     assert definition_rule.DOUBTED not in rules(
