@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from inspector.schema.json_value import JsonObject, compact, step
+from inspector.schema.json_value import JsonObject, canonical, compact, step
 from inspector.schema.reading import (
     COMBINED,
     CONTAINERS,
@@ -73,11 +73,12 @@ def _plain(name: str) -> str:
 
 
 Kind = Literal["removed", "required", "type", "values", "limit", "form", "closed", "unknown"]
-_SHOWN, _MOST_SHOWN = 60, 10
+_SHOWN, _MOST_SHOWN, _MOST_COUNTED = 60, 10, 50
 # What it takes to compare two alternatives with nothing in them, or to tell what is found.
 _PAIR = 12
 _LOW = {"minimum": "number", "exclusiveMinimum": "number", "minLength": "string", "minItems": "array"}
 _HIGH = {"maximum": "number", "exclusiveMaximum": "number", "maxLength": "string", "maxItems": "array"}
+_TIGHTER = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
 _LOW["minProperties"] = _HIGH["maxProperties"] = "object"
 _FORMS = {"pattern": "string", "format": "string", "multipleOf": "number", "uniqueItems": "array"}
 _PLAINLY = ("type", "enum", "const", "properties", "required", "additionalProperties", "items")
@@ -115,19 +116,29 @@ def _found(before: JsonObject, after: JsonObject, of_result: bool) -> Iterator[N
 
 @dataclass(frozen=True, slots=True)
 class _Alternative:
-    """A simple schema, the types that it takes, those that it says, and its values; each is read once."""
+    """A simple schema, the types that it takes, those that it says, and its values; each is read once.
+
+    Few whole numbers between limits are values, too: it `counts` them.
+    """
 
     schema: Schema
     types: frozenset[str]
     said: frozenset[str]
     values: Mapping[str, Any] | None
+    counts: bool = False
 
     @classmethod
     def of(cls, schema: Schema, work: Work) -> "_Alternative":
         work.read(*(schema.get(key) for key in ("type", "enum", "const")))
         types = types_of(schema)
         said = types_of(without(schema, "enum", "const")) if "type" in schema else types
-        return cls(schema, types, said, values_of(schema))
+        values, bounds = values_of(schema), _inclusive(schema)
+        low, high = bounds.get("minimum"), bounds.get("maximum")
+        if isinstance(low, int) and isinstance(high, int) and values is None and types == {"integer"}:
+            counted = {canonical(one): one for one in range(low, min(high, low + _MOST_COUNTED) + 1)}
+            if len(counted) <= _MOST_COUNTED:
+                return cls(schema, types, said, counted, counts=True)
+        return cls(schema, types, said, values)
 
 
 class _Comparison:
@@ -243,20 +254,33 @@ class _Comparison:
             if before.values is None or lost_values:
                 yield Narrowing(path, "values", _listed(lost_values))
         kinds = before.types | {"number"} if "integer" in before.types else before.types
+        kinds -= {"number", "integer"} if after.counts else set()
         yield from self._limits(path, before.schema, after.schema, kinds)
 
     def _limits(self, path: str, old: Schema, new: Schema, kinds: frozenset[str]) -> Iterator[Narrowing]:
+        if not kinds - {"integer", "number"} and "integer" in kinds:
+            old, new = _inclusive(old), _inclusive(new)
         for limits, is_low in ((_LOW, True), (_HIGH, False)):
             for key, kind in limits.items():
                 if key not in new or kind not in kinds:
                     continue
-                was, asked = old.get(key), new[key]
+                was, asked = old.get(key, old.get(_TIGHTER.get(key, ""))), new[key]
                 if not (_is_within(was, asked, is_low=is_low) or self._is_as_before(was, asked)):
                     yield Narrowing(path, "limit", f"{key} {_short(was)} → {_short(asked)}")
         for key, kind in _FORMS.items():
             asked = new.get(key)
             if kind in kinds and asked not in (None, False) and not self._is_as_before(old.get(key), asked):
                 yield Narrowing(path, "form", f"{key} {_short(old.get(key))} → {_short(asked)}")
+
+
+def _inclusive(schema: Schema) -> Schema:
+    """A schema of whole numbers whose limits are values that it takes."""
+    found = dict(schema)
+    for key, bound, is_low in (("exclusiveMinimum", "minimum", True), ("exclusiveMaximum", "maximum", False)):
+        limit, other = found.get(key), found.get(bound)
+        if isinstance(limit, int) and not isinstance(limit, bool) and other is None:
+            found[bound] = found.pop(key) + (1 if is_low else -1)
+    return found
 
 
 def _is_within(old: object, new: object, *, is_low: bool) -> bool:
