@@ -1,7 +1,7 @@
 """A tool's schema rewritten so that no chosen client refuses it, and what that changes for its arguments.
 
-Each step is one small rewriting, made only where something is refused. Whether arguments are taken as before is
-not believed of the steps: the schemas are compared afterwards, and what cannot be compared counts as changed.
+Each step is one small rewriting, made only where something is refused. Whether arguments are taken as before
+is not believed of the steps: the schemas are compared, and what cannot be compared counts as changed.
 """
 
 import math
