@@ -22,6 +22,7 @@ _LIMITS: tuple[tuple[str, tuple[str, ...], Callable[[Any, Any], bool], str], ...
     ("minItems", _ARRAYS, ge, "{} or more items"),
     ("maxItems", _ARRAYS, le, "{} or fewer items"),
 )
+_LIMITED = frozenset(limit[0] for limit in _LIMITS)
 
 
 class Fitting:
@@ -56,17 +57,16 @@ class Fitting:
             yield " or ".join(map(_with_article, types))
             return
         choices = [schema["const"]] if "const" in schema else schema.get("enum")
-        if isinstance(choices, list):
+        if isinstance(choices, list) and not (isinstance(value, str) and value in choices):
             self._work.read(value, choices)
             if canonical(value) not in set(map(canonical, choices)):
                 more = " …" if len(choices) > _MOST_NAMED else ""
                 yield (
                     f"one of {', '.join(map(shown, choices[:_MOST_NAMED]))}{more}" if choices else "anything"
                 )
-        kind = type_of(value)
+        kind = type_of(value) if not _LIMITED.isdisjoint(schema) else ""
         for key, kinds, holds, words in _LIMITS:
-            limit = schema.get(key)
-            if limit is not None and kind in kinds and type_of(limit) in _NUMBERS:
+            if kind in kinds and type_of(limit := schema.get(key)) in _NUMBERS:
                 measured = value if kinds is _NUMBERS else len(value)  # type: ignore[arg-type]
                 if not holds(measured, limit):
                     yield words.format(shown(limit))

@@ -2,8 +2,9 @@
 
 By the meta-schemas of JSON Schema 2020-12 (https://json-schema.org/draft/2020-12/schema) and of draft-07,
 which counts where `$schema` names it or an older one; and what no meta-schema sees: references that lead
-nowhere, required names that nothing declares, values that their own schema refuses.
-Schemas are untrusted: no shape raises an error, the work is bounded, and no pattern is ever run.
+nowhere, required names that nothing declares, values that their own schema refuses, and patterns whose form
+is wrong. That a pattern takes what it is meant to, or ever ends, is not looked at: none is run.
+Schemas are untrusted: no shape raises an error, and the work is bounded.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,8 @@ from itertools import islice
 from typing import Literal
 
 from inspector.schema.fit import Fitting, Misfit
-from inspector.schema.json_value import JsonObject, shown, step
+from inspector.schema.json_value import JsonObject, as_object, shown, step
+from inspector.schema.pattern import pattern_flaw
 from inspector.schema.reading import DEEPEST, TYPES, TooLarge, Work
 from inspector.schema.schema import pointed
 
@@ -43,9 +45,11 @@ _ANY_RESULT_SINCE = "2026-07-28"
 def faults(schema: object, era: str, *, is_output: bool = False) -> tuple[SchemaFault, ...]:
     """What is wrong with the schema of a tool's arguments, or of its result; the first MOST_FAULTS.
 
-    `era` is the connection's: from 2026-07-28 on a result may be of any type, before only an object.
+    `era` is the connection's, or its protocol version: from 2026-07-28 on a result may be of any type, before
+    only an object (outputSchema in the schema.ts of both).
     """
-    return tuple(islice(_found(schema, any_type=is_output and era == _ANY_RESULT_SINCE), MOST_FAULTS))
+    any_type = is_output and era[:1].isdigit() and era >= _ANY_RESULT_SINCE
+    return tuple(islice(_found(schema, any_type=any_type), MOST_FAULTS))
 
 
 def _found(schema: object, *, any_type: bool) -> Iterator[SchemaFault]:
@@ -93,6 +97,13 @@ _SINCE_2019: dict[str, JsonObject | str] = {
     "prefixItems": _SCHEMAS,
 }
 _ALL = {**_KEYWORDS, **_SINCE_2019}
+# What a keyword mostly is, by its type in Python, is right at once.
+_MOSTLY: dict[str, type] = {"string": str, "boolean": bool, "number": int, "array": list}
+_PLAIN = {
+    key: _MOSTLY[wanted["type"]]
+    for key, wanted in _ALL.items()
+    if not isinstance(wanted, str) and len(wanted) == 1 and wanted.get("type") in _MOSTLY
+}
 _OLDER = ("draft-03", "draft-04", "draft-06", "draft-07")
 # What stands below these says more of the same value: another part may declare the names that it requires.
 _IN_PLACE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"))
@@ -137,6 +148,7 @@ class _Check:
                 if id(part) not in self._seen:
                     self._seen.add(id(part))
                     yield from self._part(place, part, depth)
+                    yield from self._patterns(place, part)
                     yield from self._required(place, part, is_in_place=is_in_place)
                     yield from self._values(place, part)
             elif not isinstance(part, bool):
@@ -146,10 +158,14 @@ class _Check:
         """The keywords of a part by the meta-schema; the parts below it are noted."""
         if depth > DEEPEST:
             raise TooLarge
+        self._work.spend(len(part))
         below: list[_Part] = []
         for key, value in part.items():
-            self._work.spend(1)
-            wanted, at = self._keywords.get(key), step(place, key)
+            if (wanted := self._keywords.get(key)) is None or type(value) is _PLAIN.get(key):
+                continue
+            if key == "type" and isinstance(value, str) and value in TYPES:
+                continue
+            at = step(place, key)
             if isinstance(wanted, str):
                 inner = self._below(key, wanted, value)
                 if inner is None:
@@ -157,7 +173,7 @@ class _Check:
                 below += (
                     (reduce(step, keys, at), one, key in _IN_PLACE, depth + 1) for keys, one in inner or ()
                 )
-            elif wanted is None or (key in self._flags and isinstance(value, bool)):
+            elif key in self._flags and isinstance(value, bool):
                 continue
             elif (flaw := self._fitting.misfit(value, wanted, at)) is not None:
                 yield SchemaFault(*flaw, "keyword")
@@ -209,6 +225,21 @@ class _Check:
             found = pointed(reference, self._root) if reference.startswith("#") else None
             target = None if found is None else found[1]
         return False
+
+    def _patterns(self, place: str, part: JsonObject) -> Iterator[SchemaFault]:
+        """The patterns that do not compile, and as a hint those that do only without the flag u."""
+        if "pattern" not in part and "patternProperties" not in part:
+            return
+        named = part.get("patternProperties")
+        patterns = [(step(place, "pattern"), part.get("pattern"))]
+        patterns += [(step(step(place, "patternProperties"), one), one) for one in as_object(named)]
+        for at, text in patterns:
+            if isinstance(text, str):
+                self._work.read(text)
+                flaw, with_u = pattern_flaw(text), pattern_flaw(text, unicode=True)
+                if flaw or with_u:
+                    told = "does not compile" if flaw else "compiles only without the flag u"
+                    yield SchemaFault(at, f"{at} {told}: {flaw or with_u}", "pattern", is_hint=not flaw)
 
     def _required(self, place: str, part: JsonObject, *, is_in_place: bool) -> Iterator[SchemaFault]:
         """The required names that no property has: an error if none may be added, else a hint."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 from jsonschema import Draft7Validator, Draft202012Validator
 
-from inspector.schema.validity import faults
+from inspector.schema.validity import MOST_FAULTS, faults
 
 Json = dict[str, Any]
 OLD = "http://json-schema.org/draft-07/schema#"
@@ -84,6 +84,62 @@ def test_a_fault_is_told_with_its_exact_place(case: str) -> None:
     found = says(schema)
     assert len(found) == len(expected)
     assert all(one.startswith(words) for one, words in zip(found, expected, strict=True)), found
+
+
+BROKEN = ("(?<y>[", "a)", "(a", "*a", "a**", "a{3,1}", "[z-a]", "(?P<y>a)", "(?i)a", "(?<=a)*", "^*", "a\\")
+WITHOUT_U = ("\\_", "\\A.\\Z", "a{", "[\\w-.]", "(?=a)*", "]", "\\p{", "[\\B]")
+RIGHT = (
+    "^[\\w.-]+$",
+    "[]|[^]",
+    "(?<y>a)\\k<y>",
+    "\\u{1F600}\\p{L}",
+    "a{2,}?(?:b|c)*(?!d)",
+    "[a\\]\\-b]",
+    "\\/\\b",
+)
+
+
+@pytest.mark.parametrize("text", [*BROKEN, *WITHOUT_U, *RIGHT])
+def test_a_pattern_that_no_engine_compiles_is_a_fault_and_one_that_needs_no_flag_u_is_a_hint(
+    text: str,
+) -> None:
+    expected = {} if text in RIGHT else {"properties.p.pattern": "pattern" if text in BROKEN else "pattern?"}
+    assert told(of(p={"type": "string", "pattern": text})) == expected
+    named = told({"type": "object", "patternProperties": {text: {}}})
+    assert list(named.values()) == list(expected.values())
+
+
+def deep(levels: int) -> Json:
+    schema: Json = {"type": "object"}
+    for _ in range(levels):
+        schema = of(p=schema)
+    return schema
+
+
+HOSTILE: dict[str, Json] = {
+    "deep": deep(5_000),
+    "wide": of(**{f"p{number}": {"default": 1} for number in range(60_000)}),
+    "wide required": {"type": "object", "required": [f"p{number}" for number in range(60_000)]},
+    "wide enum": of(p={"type": "integer", "enum": [{"a": "x" * 99}] * 60_000}),
+    "long default": of(p={"type": "array", "items": {"type": "integer"}, "default": list(range(60_000))}),
+    "long pattern": of(p={"pattern": "(" * 4_000_000}),
+    "doubling": {
+        **of(p={"$ref": "#/$defs/d", "default": json.loads("[" * 30 + "5" + "]" * 30)}),
+        "$defs": {"d": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/d"}] * 2}}},
+    },
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_a_hostile_schema_is_read_in_bounded_work(case: str) -> None:
+    found = faults(HOSTILE[case], "legacy")
+    assert len(found) <= MOST_FAULTS
+    assert case in ("wide enum", "wide required") or found[-1].kind == "size"
+
+
+def test_references_that_go_round_are_told_once_each_and_end() -> None:
+    loop = {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}
+    assert set(told({**of(p={"$ref": "#/$defs/a"}), "$defs": loop}).values()) == {"reference"}
 
 
 FINE: list[Json] = [
