@@ -5,7 +5,7 @@ from operator import ge, gt, le, lt
 from typing import Any
 
 from inspector.schema.json_value import JsonObject, canonical, shown, step
-from inspector.schema.reading import DEEPEST, UNIONS, Work, names, type_of
+from inspector.schema.reading import DEEPEST, TYPES, UNIONS, Work, names, type_of
 from inspector.schema.schema import resolve
 
 Misfit = tuple[str, str]
@@ -57,13 +57,9 @@ class Fitting:
             yield " or ".join(map(_with_article, types))
             return
         choices = [schema["const"]] if "const" in schema else schema.get("enum")
-        if isinstance(choices, list) and not (isinstance(value, str) and value in choices):
-            self._work.read(value, choices)
-            if canonical(value) not in set(map(canonical, choices)):
-                more = " …" if len(choices) > _MOST_NAMED else ""
-                yield (
-                    f"one of {', '.join(map(shown, choices[:_MOST_NAMED]))}{more}" if choices else "anything"
-                )
+        if isinstance(choices, list) and not self._is_among(value, choices):
+            more = " …" if len(choices) > _MOST_NAMED else ""
+            yield f"one of {', '.join(map(shown, choices[:_MOST_NAMED]))}{more}"
         kind = type_of(value) if not _LIMITED.isdisjoint(schema) else ""
         for key, kinds, holds, words in _LIMITS:
             if kind in kinds and type_of(limit := schema.get(key)) in _NUMBERS:
@@ -74,6 +70,15 @@ class Fitting:
             self._work.read(value)
             if len(set(map(canonical, value))) < len(value):
                 yield "an array of different items"
+
+    def _is_among(self, value: object, choices: Sequence[object]) -> bool:
+        """Whether a value is one of these; 1 and 1.0 are the same, 1 and true are not."""
+        if isinstance(value, str):
+            return value in choices
+        self._work.read(value, choices)
+        if type_of(value) in _NUMBERS:
+            return any(value == one for one in choices if type_of(one) in _NUMBERS)
+        return canonical(value) in map(canonical, choices)
 
     def _inner(self, value: object, schema: JsonObject, place: str, depth: int) -> Iterator[Misfit]:
         """What is wrong with the parts of a value, or by the parts of its schema."""
@@ -110,9 +115,8 @@ class Fitting:
         if len(near) == 1 and near[0] is not None:
             yield near[0]
         else:
-            wanted = (
-                " or ".join(map(_with_article, types)) if not near else "what any of its alternatives takes"
-            )
+            every = " or ".join(map(_with_article, types))
+            wanted = "what any of its alternatives takes" if near or not types else every
             yield place, f"{place} is {shown(value)}, not {wanted}"
 
 
@@ -122,9 +126,9 @@ def _parts(schema: JsonObject, key: str) -> Sequence[Any]:
 
 
 def _types(schema: JsonObject) -> list[str]:
-    """The types that a schema names, [] if it names none."""
+    """The types that a schema names, [] if it names none that there are."""
     said = schema.get("type")
-    return [said] if isinstance(said, str) else names(said)
+    return [one for one in ([said] if isinstance(said, str) else names(said)) if one in TYPES]
 
 
 def _is_of(value: object, types: Sequence[str]) -> bool:

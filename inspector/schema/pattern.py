@@ -1,6 +1,6 @@
 """Whether a regular expression compiles by ECMA 262, as far as its form tells; none is ever run.
 
-Looked at are sets and the order in their ranges, groups, what is repeated, and what stands after a \\\\ with
+Looked at are sets and the order in their ranges, groups, what is repeated, and what stands after a \\ with
 the flag u, with which JSON Schema wants patterns built (2020-12, 6.4). Not looked at are references to
 groups, equal names of groups and the names of Unicode properties.
 """

@@ -7,7 +7,7 @@ is wrong. That a pattern takes what it is meant to, or ever ends, is not looked 
 Schemas are untrusted: no shape raises an error, and the work is bounded.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
@@ -109,8 +109,15 @@ _OLDER = ("draft-03", "draft-04", "draft-06", "draft-07")
 _IN_PLACE = frozenset(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"))
 _DECLARING = frozenset((*_IN_PLACE, "$ref", "$dynamicRef", "dependencies", "patternProperties"))
 _VALUES = frozenset(("default", "const", "enum", "examples"))
+_Below = tuple[tuple[str | int, ...], object]
 _Part = tuple[str, object, bool, int]
 """A place, what stands there, whether it says more of the same value as what is around it, and how deep."""
+
+
+def _is_beside(key: str, schema: object) -> bool:
+    """Whether a schema below a keyword says more of the same value; a definition without properties may."""
+    is_part = key in ("$defs", "definitions") and isinstance(schema, Mapping) and "properties" not in schema
+    return is_part or key in _IN_PLACE
 
 
 class _Check:
@@ -122,9 +129,7 @@ class _Check:
         is_older = any(older in draft for older in _OLDER)
         self._has_tuples = is_older or "2019-09" in draft
         self._keywords = _KEYWORDS if is_older else _ALL
-        self._flags = (
-            frozenset(("exclusiveMinimum", "exclusiveMaximum")) if "draft-04" in draft else frozenset()
-        )
+        self._flags = ("exclusiveMinimum", "exclusiveMaximum") if "draft-04" in draft else ()
         self._root = root
         self._work = Work(_MOST_WORK)
         self._fitting = Fitting(root, self._work)
@@ -161,40 +166,31 @@ class _Check:
         self._work.spend(len(part))
         below: list[_Part] = []
         for key, value in part.items():
-            if (wanted := self._keywords.get(key)) is None or type(value) is _PLAIN.get(key):
-                continue
-            if key == "type" and isinstance(value, str) and value in TYPES:
+            wanted = self._keywords.get(key)
+            is_plain = type(value) is _PLAIN.get(key) or (key in self._flags and isinstance(value, bool))
+            if wanted is None or is_plain or (key == "type" and isinstance(value, str) and value in TYPES):
                 continue
             at = step(place, key)
-            if isinstance(wanted, str):
-                inner = self._below(key, wanted, value)
-                if inner is None:
-                    yield SchemaFault(at, f"{at} is {shown(value)}, not {wanted}", "keyword")
-                below += (
-                    (reduce(step, keys, at), one, key in _IN_PLACE, depth + 1) for keys, one in inner or ()
-                )
-            elif key in self._flags and isinstance(value, bool):
-                continue
-            elif (flaw := self._fitting.misfit(value, wanted, at)) is not None:
-                yield SchemaFault(*flaw, "keyword")
+            if not isinstance(wanted, str):
+                flaw = self._fitting.misfit(value, wanted, at)
+                yield from () if flaw is None else (SchemaFault(*flaw, "keyword"),)
+            elif (inner := self._below(key, wanted, value)) is None:
+                yield SchemaFault(at, f"{at} is {shown(value)}, not {wanted}", "keyword")
+            else:
+                below += ((reduce(step, way, at), one, _is_beside(key, one), depth + 1) for way, one in inner)
         self._waiting += reversed(below)
         if isinstance(reference := part.get("$ref"), str):
             self._references.append((step(place, "$ref"), reference))
         self._has_names |= "$anchor" in part or (place != "" and isinstance(part.get("$id"), str))
 
-    def _below(
-        self, key: str, wanted: str, value: object
-    ) -> list[tuple[tuple[str | int, ...], object]] | None:
+    def _below(self, key: str, wanted: str, value: object) -> list[_Below] | None:
         """The schemas that a keyword holds, each with the keys that lead there; None if it holds none."""
-        if (
-            isinstance(value, list)
-            and value
-            and (wanted == _SCHEMAS or (key == "items" and self._has_tuples))
-        ):
+        is_list = wanted == _SCHEMAS or (key == "items" and self._has_tuples)
+        if isinstance(value, list) and value and is_list:
             return [((number,), one) for number, one in enumerate(value)]
         if isinstance(value, Mapping) and wanted == _BY_NAME:
-            is_list = {name for name, one in value.items() if key == "dependencies" and isinstance(one, list)}
-            return [((name,), one) for name, one in value.items() if name not in is_list]
+            named = (pair for pair in value.items() if key != "dependencies" or not isinstance(pair[1], list))
+            return [((name,), one) for name, one in named]
         return [((), value)] if wanted == _SCHEMA else None
 
     def _reference(self, place: str, reference: str) -> Iterator[SchemaFault]:
@@ -263,28 +259,24 @@ class _Check:
         if _VALUES.isdisjoint(part):
             return
         rest = {key: value for key, value in part.items() if key not in ("enum", "const")}
-        if "const" in part and (found := self._fitting.misfit(part["const"], rest, step(place, "const"))):
-            yield SchemaFault(*found, "value")
+        const = [part["const"]] if "const" in part else []
+        yield from (SchemaFault(*one, "value") for one in self._misfits(const, rest, step(place, "const")))
+        at, hints = step(place, "enum"), list[Misfit]()
         if isinstance(enum := part.get("enum"), list):
-            at = step(place, "enum")
-            wrong = [found for found in self._misfits(enum, rest, at) if found]
-            if len(wrong) == len(enum):
-                told = (
-                    f"nothing can be given, as {wrong[0][1]}"
-                    if wrong
-                    else "it is empty, so nothing can be given"
-                )
-                yield SchemaFault(at, f"{at}: {told}", "value")
-            else:
-                yield from (SchemaFault(*one, "value", is_hint=True) for one in wrong)
-        examples = part.get("examples")
-        hints = self._misfits(examples, part, step(place, "examples")) if isinstance(examples, list) else ()
-        yield from (SchemaFault(*one, "value", is_hint=True) for one in hints if one)
-        if "default" in part and (
-            found := self._fitting.misfit(part["default"], part, step(place, "default"))
-        ):
-            yield SchemaFault(*found, "value", is_hint=True)
+            hints = self._misfits(enum, rest, at, is_list=True)
+            if len(hints) == len(enum):
+                why = f"as {hints[0][1]}" if hints else "as it is empty"
+                yield SchemaFault(at, f"{at}: nothing can be given, {why}", "value")
+                hints = []
+        hints += self._misfits(part.get("examples"), part, step(place, "examples"), is_list=True)
+        default = [part["default"]] if "default" in part else []
+        hints += self._misfits(default, part, step(place, "default"))
+        yield from (SchemaFault(*one, "value", is_hint=True) for one in hints)
 
-    def _misfits(self, values: Sequence[object], schema: JsonObject, place: str) -> Iterator[Misfit | None]:
-        for number, value in enumerate(values):
-            yield self._fitting.misfit(value, schema, step(place, number))
+    def _misfits(
+        self, values: object, schema: JsonObject, place: str, *, is_list: bool = False
+    ) -> list[Misfit]:
+        """Which of these values do not fit; of a list, each has a place of its own."""
+        some = enumerate(values if isinstance(values, list) else ())
+        tried = (self._fitting.misfit(one, schema, step(place, at) if is_list else place) for at, one in some)
+        return [found for found in tried if found is not None]

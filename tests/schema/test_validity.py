@@ -71,7 +71,7 @@ CASES: dict[str, tuple[Json, list[str]]] = {
     "far default": (of(p={"default": 9, "maximum": 5}), ["properties.p.default is 9, not 5 or less"]),
     "dead value": (of(p={"type": "string", "enum": ["a", 1]}), ["properties.p.enum[1] is 1, not a string"]),
     "dead values": (of(p={"type": "string", "enum": [1]}), ["properties.p.enum: nothing can be given, as"]),
-    "no value": (of(p={"enum": []}), ["properties.p.enum: it is empty, so nothing can be given"]),
+    "no value": (of(p={"enum": []}), ["properties.p.enum: nothing can be given, as it is empty"]),
     "const": (of(p={"type": "string", "const": 1}), ["properties.p.const is 1, not a string"]),
     "example": (of(p={"type": "string", "examples": [1]}), ["properties.p.examples[0] is 1, not a string"]),
     "untyped root": ({"properties": {}}, ['type is missing, which has to be "object"']),
@@ -153,6 +153,8 @@ FINE: list[Json] = [
     {**of(p={"exclusiveMinimum": True, "minimum": 0}), "$schema": "http://json-schema.org/draft-04/schema#"},
     of(p={"anyOf": [{"type": "string"}, {"type": "null"}], "default": None}),
     of(p={"type": "string", "nullable": True, "enum": ["a", None], "default": None}),
+    {**of(p={"allOf": [{"$ref": "#/$defs/M"}], **of(a={})}), "$defs": {"M": {"required": ["a"]}}},
+    of(p={"enum": [1, 2], "default": 1.0}, q={"enum": [[1], {"a": 1}], "default": {"a": 1}}),
     of(p={"type": "number", "default": 1}, q={"type": "integer", "default": 2.0}),
     of(p={"properties": {"type": {"type": "string"}, "required": {"type": "boolean"}, "$ref": {}}}),
 ]
