@@ -86,7 +86,7 @@ MUTANTS = (
     Mutant(
         "what a build or an install writes is not edited",
         "inspector/features/check/source_text.py",
-        "if why := _why_lost(path):",
+        "if why := why_lost(path):",
         "if why := '':",
         ("tests/features/check/test_source_text.py",),
     ),

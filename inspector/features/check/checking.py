@@ -28,6 +28,7 @@ from inspector.features.check.expectation import (
 from inspector.features.check.finding import Finding, Place, Proposal, Rule, Severity, Stage, folded
 from inspector.features.check.lock import Snapshot
 from inspector.features.check.proposal import ProposalTrial
+from inspector.features.check.schema_repair import SchemaRepair, repairs_of
 from inspector.features.check.source_text import place_of_tool
 from inspector.features.check.trust_rule import trust_findings
 from inspector.session.client_view import instructions_of, listed_in
@@ -92,14 +93,16 @@ class CheckReport:
     """What a check found: the worst findings first.
 
     `suppressed` are those of rules that are turned off. `places` say by id where tools stand in source files.
-    `proposals` are for tools that an expectation misses. `tokenizer` says how tokens were counted.
-    `proof` is None unless a model was asked. `note` says what the ranker had to do without.
+    `repairs` are of schemas that findings are about, by id; `proposals` for tools that an expectation misses.
+    `tokenizer` says how tokens were counted. `proof` is None unless a model was asked. `note` says what the
+    ranker had to do without.
     """
 
     servers: tuple[CheckedServer, ...]
     expectations: tuple[ExpectationResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     proposals: tuple[Proposal, ...] = ()
+    repairs: Mapping[str, SchemaRepair] = field(default_factory=dict)
     disabled: tuple[Disabled, ...] = ()
     suppressed: tuple[Finding, ...] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
@@ -162,6 +165,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         servers,
         tried,
         by_severity(kept),
+        repairs=repairs_of(session, kept, demands.clients, session.configuration.servers),
         disabled=tuple(Disabled(rule, reason, left_out[rule]) for rule, reason in demands.disabled.items()),
         suppressed=tuple(one for one in findings if one.rule.name in demands.disabled),
         places=places,

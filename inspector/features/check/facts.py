@@ -12,6 +12,7 @@ from inspector.features.check.checking import CheckReport
 from inspector.features.check.expectation import ExpectationResult
 from inspector.features.check.finding import Effect, Finding, Proposal
 from inspector.features.check.proposal import is_first
+from inspector.features.check.schema_repair import SchemaRepair, repair_lines
 
 if TYPE_CHECKING:
     from inspector.features.check.model_proof import ModelProof
@@ -20,7 +21,7 @@ RISES, FALLS, LOSES = "▲", "▼", "✕"
 """What a line of an effect begins with: a rank that rises, one that falls, a tool that loses a request."""
 MOST_REQUESTS = 8
 # Of each effect the terminal shows fewer: there may be hundreds.
-_REQUESTS_SHOWN = 3
+_REQUESTS_SHOWN, _REPAIR_SHOWN = 3, 50
 # Of more expectations only those that do not hold.
 _EXPECTATIONS_SHOWN = 20
 _EXPECTATIONS = (
@@ -57,6 +58,7 @@ def report_json(report: CheckReport) -> dict[str, Any]:
         "expectations": [_expectation_json(one) for one in report.expectations],
         "findings": [finding_json(one) for one in report.findings],
         "proposals": [asdict(one) for one in report.proposals],
+        "repairs": [asdict(one) for one in report.repairs.values()],
         "disabled": [asdict(one) for one in report.disabled],
         "proof": None if report.proof is None else _proof_json(report.proof),
     }
@@ -129,10 +131,12 @@ def report_blocks(report: CheckReport, *, in_full: bool) -> Iterator[str | Table
     yield from _proposals(report.proposals)
     yield from _proof(report)
     shown = [one for one in report.findings if in_full or one.is_felt]
+    repairs = dict(report.repairs)
     for rule, findings in groupby(shown, key=lambda one: one.rule):
         yield f"\n{rule.severity}: {rule.title} ({rule.name}; {rule.stage})"
         for one in findings:
             yield from _finding(one)
+            yield from (f"    {line}" for line in _repairs(one, repairs, in_full=in_full))
         yield f"  {rule.help}"
     if report.disabled:
         yield ""
@@ -148,6 +152,16 @@ def report_blocks(report: CheckReport, *, in_full: bool) -> Iterator[str | Table
 def lost_lines(report: CheckReport) -> Iterator[str]:
     """What could not be read of the lists of servers, and so was not checked."""
     return (f"{server.name} lost {line}" for server in report.servers for line in server.lost)
+
+
+def _repairs(one: Finding, left: dict[str, SchemaRepair], *, in_full: bool) -> Iterator[str]:
+    """The repairs of the tools that a finding is about, which are told once; in short, the first."""
+    ids = [f"{one.server}:{name}" for name in one.tools] or [one.subject]
+    made = [made for id_ in ids if (made := left.pop(id_, None)) is not None]
+    for each in made if in_full else made[:1]:
+        yield from repair_lines(each, _REPAIR_SHOWN if in_full else _REQUESTS_SHOWN)
+    if len(made) > 1 and not in_full:
+        yield f"and {count(len(made) - 1, 'more repair')}: --all"
 
 
 def _proposals(proposals: Sequence[Proposal]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from inspector.features.check.checking import findings_of, places_of
 from inspector.features.check.expectation import missing_words
 from inspector.features.check.facts import FALLS, LOSES, RISES, effect_lines, finding_json
 from inspector.features.check.finding import Effect, Finding, Place, Severity, Stage
+from inspector.features.check.schema_repair import REPAIRED, SchemaRepair, repair_lines, repairs_of
 from inspector.search.answer.standing import missed_in
 from inspector.session.client_view import instructions_of
 from inspector.session.view import SessionView
@@ -44,6 +45,8 @@ SIGNS: Mapping[Severity, tuple[str, str]] = {
     Severity.WARNING: ("⚠", "$text-warning"),
     Severity.NOTE: ("•", MUTED),
 }
+_SIDES = {"-": "$text-error", "+": "$text-success"}
+_REPAIR_LINES = 100
 _COLORS = {RISES: "$text-success", FALLS: "$text-error", LOSES: "$text-warning"}
 ALL = "all"
 GROUPS: dict[str, Collection[Stage]] = {
@@ -87,6 +90,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
         self._shows_all = False
         self._checked: object = None
         self._places: Mapping[str, Place] = {}
+        self._repairs: Mapping[str, SchemaRepair] = {}
 
     def head(self) -> ComposeResult:
         yield from super().head()
@@ -126,6 +130,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
                     return False
             felt = {one.first for one in found if one.is_felt}
             self._places = places_of(whole, session.catalog, felt)
+            self._repairs = repairs_of(session, found, real_clients(), whole)
             return True
 
         self.run_stoppable("findings", look, self._ended, failed=self._failed)
@@ -198,7 +203,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
             self.write("", "#detail")
         else:
             placed = replace(finding, place=finding.place or self._places.get(finding.first))
-            self.write(detail(placed), "#detail")
+            self.write(detail(placed, self._repairs.get(finding.first)), "#detail")
 
     def opened(self, key: str) -> None:  # noqa: ARG002 - the finding under the cursor
         """Open the tool, or first the proof where it is not in sight."""
@@ -271,8 +276,8 @@ def _row(number: int, finding: Finding) -> Record:
     return Record(str(number), cells, search=text, copy=f"{finding.subject}: {finding.message}{as_client}")
 
 
-def detail(finding: Finding) -> Content:
-    """Return a finding with its place, its proof, and what mending it changes."""
+def detail(finding: Finding, mended: SchemaRepair | None = None) -> Content:
+    """Return a finding with its place, its proof, what mending it changes, and the repair of a schema."""
     rule = finding.rule
     sign, color = SIGNS[rule.severity]
     stage = "trust" if rule.stage is Stage.TRUST else f"keeps it from being {rule.stage}"
@@ -291,7 +296,15 @@ def detail(finding: Finding) -> Content:
     ]
     if finding.effect is not None:
         lines += [Content.styled("\nIf it were mended", "bold"), *drawn_effect(finding.effect)]
+    if mended is not None and finding.rule in REPAIRED:
+        lines.append(Content.styled("\nRepair", "bold"))
+        lines += (_of_difference(line) for line in repair_lines(mended, _REPAIR_LINES))
     return Content("\n").join(lines)
+
+
+def _of_difference(line: str) -> Content:
+    """A line of a repair; one that goes or comes in color."""
+    return plain(line, newlines=False, limit=2_000).stylize(_SIDES.get(line[:1], ""))
 
 
 def drawn_effect(effect: Effect) -> Iterator[Content]:

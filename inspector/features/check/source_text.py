@@ -72,7 +72,7 @@ def place_of(files: Sequence[Path], text: str) -> Place | None:
     """
     written = list(dict.fromkeys(one for path in files for one in (*_sources_of(path), path)))
     found = {path: places for path in written if (places := _places(path, text))}
-    sources = [path for path in found if not _why_lost(path)] or list(found)
+    sources = [path for path in found if not why_lost(path)] or list(found)
     own = [path for path in sources if path in files[:1]] or sources
     return found[own[0]][0] if len(own) == 1 and len(found[own[0]]) == 1 else None
 
@@ -87,7 +87,7 @@ def place_of_tool(files: Sequence[Path], tool: Tool) -> Place | None:
 
 def _function(files: Sequence[Path], name: str) -> Place | None:
     named = re.compile(rf"^[ \t]*(?:async )?(?=def {re.escape(name)}\b)", re.MULTILINE)
-    texts = ((path, _text(path)) for path in files if path.suffix == ".py")
+    texts = ((path, text_of(path)) for path in files if path.suffix == ".py")
     found = [_place(path, text, one.end()) for path, text in texts for one in named.finditer(text)]
     return found[0] if len(found) == 1 else None
 
@@ -95,7 +95,7 @@ def _function(files: Sequence[Path], name: str) -> Place | None:
 def replacement(path: Path, old: str, new: str) -> Replacement:
     """The file with a new text in place of an old one. Raises ConfigError with the reason."""
     data = read_bytes(path, "source", limit=_LARGEST)
-    if why := _why_lost(path):
+    if why := why_lost(path):
         raise ConfigError(f"{path} {why}", hint="Copy the text into the source that it is made from.")
     try:
         text = data.decode()
@@ -183,14 +183,14 @@ def _is_sound(path: Path, text: str, start: int, new: str) -> bool:
 
 
 def _places(path: Path, text: str) -> list[Place]:
-    source = _text(path)
+    source = text_of(path)
     word = re.search(r"[A-Za-z0-9]{3,}", text)
     if word is not None and word[0] not in source:
         return []  # Looking for all of it takes longer.
     return [_place(path, source, one.start()) for one in _literals(text, source)]
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
     """The text of a file; "" if it cannot be read, or is larger than what people write."""
     with suppress(OSError, ConfigError, ValueError):
         state = path.stat()
@@ -212,11 +212,11 @@ def _place(path: Path, text: str, position: int) -> Place:
 # What a build or an install writes.
 
 
-def _why_lost(path: Path) -> str:
+def why_lost(path: Path) -> str:
     """Why a change of the file would be lost, as the end of a sentence; "" if it would not."""
     if installed := next((part for part in path.parts if part in _INSTALLED), ""):
         return f"is in {installed}, which the next install overwrites"
-    if _SAYS_SO.search(_text(path)[:_HEAD]):
+    if _SAYS_SO.search(text_of(path)[:_HEAD]):
         return "says that it is generated"
     if built := _built_in(path):
         return f"is in {built}, which a build overwrites"
