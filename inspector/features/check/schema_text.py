@@ -17,8 +17,7 @@ from inspector.schema.json_value import JsonObject
 
 _SPACE = r"(?:\s|//[^\n]*|/\*.*?\*/|#[^\n]*)*"
 _TOKEN = re.compile(
-    _SPACE
-    + r"(?P<token>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`$\\]*`"
+    _SPACE + r"(?P<token>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`[^`$\\]*`"
     r"|[A-Za-z_$][\w$]*|-?\d[\w.+-]*|[{}\[\](),:+])",
     re.DOTALL,
 )
