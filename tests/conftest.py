@@ -60,6 +60,27 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return f"{val[:_LONGEST_NAME]!a}… of {len(val):,}"
 
 
+# Whatever of these a file uses, it starts the app or servers, or makes an index for each of its tests.
+_STARTING = (
+    "tests.support.app",
+    "tests.support.picture",
+    "textual.app",
+    "textual.pilot",
+    "tests.support.lab",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of each file that starts the app, `make test` runs the first test: every other one is slow."""
+    begun = set[object]()
+    for item in items:
+        module = getattr(item, "module", None)
+        if any(getattr(value, "__module__", "") in _STARTING for value in vars(module or item).values()):
+            if module in begun:
+                item.add_marker(pytest.mark.slow)
+            begun.add(module)
+
+
 def pytest_collection_finish() -> None:
     """Keep the garbage collector from looking at what was imported again and again."""
     gc.collect()

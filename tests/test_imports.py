@@ -13,6 +13,8 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.place import SCREENS
 from inspector.app.place_app import page_class
 
+pytestmark = pytest.mark.slow
+
 SLOW = (
     "litellm",
     "fastembed",

@@ -17,6 +17,8 @@ import pytest
 
 from tests.support.commands import Toolsight
 
+pytestmark = pytest.mark.slow
+
 GOLDEN = Path(__file__).parent / "json_keys"
 _WRITES = os.environ.get("TOOLSIGHT_GOLDEN") == "write"
 # Keys that are data: ids, names with a dot or a hyphen, numbers, words with a blank.

@@ -30,6 +30,8 @@ from inspector.features.clients.measured.wire import Api, Heard, SentTool, read
 from inspector.search.ranker.client_ranker import ClaudeCodeRanker
 from tests.support.following_client import FollowingClient, tool
 
+pytestmark = pytest.mark.slow
+
 DAY = date(2026, 11, 26)
 APIS: tuple[Api, ...] = ("messages", "chat", "responses")
 

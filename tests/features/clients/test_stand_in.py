@@ -22,6 +22,8 @@ from inspector.loop.model.litellm import LitellmModel
 from tests.loop.test_litellm_openai import REQUEST
 from tests.support.following_client import FollowingClient
 
+pytestmark = pytest.mark.slow
+
 if TYPE_CHECKING:
     import openai
 

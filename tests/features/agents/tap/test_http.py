@@ -25,6 +25,8 @@ from inspector.store.store import SqliteStore
 from tests.features.agents.tap.test_tap import DEADLINE, until
 from tests.mcp.test_sign_in import TOOLS, Visitor, rig as sign_in_rig
 
+pytestmark = pytest.mark.slow
+
 Answer = Callable[[bytes, asyncio.StreamWriter], Awaitable[None]]
 ASKED = b'{"jsonrpc":"2.0","id":1,"method":"tools/call"}'
 ANSWER = b'{"jsonrpc":"2.0","id":1,"result":{}}'
