@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, is_for_apps_alone
 
 Value = TypeVar("Value")
 
@@ -77,11 +77,6 @@ class Toolset:
     def permits(self, tool: Tool) -> bool:
         rule = self.servers.get(tool.server)
         return rule is not None and rule.permits(tool.name)
-
-
-def permitted(tools: Iterable[Tool], toolset: Toolset | None) -> tuple[Tool, ...]:
-    """The tools that the toolset permits; without a toolset, all of them."""
-    return tuple(tools) if toolset is None else tuple(tool for tool in tools if toolset.permits(tool))
 
 
 class Scope(StrEnum):
@@ -170,6 +165,29 @@ class Sight:
 EVERYTHING = Sight()
 NOTHING = Sight(grants=())
 """What somebody sees whom a policy does not know: there is one, and nobody is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """Whom a session's model works for: what a model may be told of, have bound, find and call.
+
+    It is what the user may see, the toolset permits, and no server keeps for its own view (SEP-1865).
+    """
+
+    toolset: Toolset | None = None
+    sight: Sight = EVERYTHING
+
+    def permits(self, tool: Tool) -> bool:
+        """Whether a person may see and call it."""
+        return (self.toolset is None or self.toolset.permits(tool)) and self.sight.permits(tool.id)
+
+    def admits(self, tool: Tool) -> bool:
+        """Whether a model may know it, too."""
+        return self.permits(tool) and not is_for_apps_alone(tool)
+
+    def of(self, tools: Iterable[Tool]) -> tuple[Tool, ...]:
+        """Those of the tools that a model may know."""
+        return tuple(filter(self.admits, tools))
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,12 +63,14 @@ class NoteMessage:
     """A note from Toolsight to the model between two model calls; providers receive it as a user message.
 
     With `exchanges`, it replaces that many exchanges of user and model, to make room. With `offers`, it holds
-    definitions of tools for one request and does not stay in the conversation.
+    definitions of tools for one request and does not stay in the conversation. `tools` are the ids of those
+    that it tells of.
     """
 
     text: str
     exchanges: int = 0
     offers: bool = False
+    tools: tuple[str, ...] = ()
 
 
 Message = UserMessage | AssistantMessage | ToolMessage | NoteMessage

@@ -298,15 +298,16 @@ def _words(name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Catalog:
-    """Tools in server order, after the toolset filter. Other tools cannot be listed, found or called.
+    """Tools in server order, for whom the session is. Other tools cannot be listed, found or called.
 
     `deferred_ids` wait for a search or the gate. With `advises`, no tool is deferred and the model may
-    search.
+    search. `views` are tools for their server's own view alone: a person can call them, no model knows them.
     """
 
     tools: tuple[Tool, ...] = ()
     deferred_ids: frozenset[str] = frozenset()
     advises: bool = False
+    views: tuple[Tool, ...] = ()
 
     @cached_property
     def by_id(self) -> Mapping[str, Tool]:
@@ -329,8 +330,8 @@ class Catalog:
         return self.by_id.get(tool_id)
 
     def require(self, name: str) -> Tool:
-        """Return the only tool called `name`. Raises ToolsightError with the closest ids."""
-        matches = self.named(name)
+        """Return the only tool that a person calls `name`. Raises ToolsightError with the closest ids."""
+        matches = self.named(name) or tuple(tool for tool in self.views if name in (tool.id, tool.name))
         if len(matches) == 1:
             return matches[0]
         near = [tool.id for tool in matches] or closest(name, self.by_id)

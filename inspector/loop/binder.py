@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.config.predicate import Facts
-from inspector.core.access import permitted
 from inspector.core.budget import Budget
 from inspector.core.error import ToolsightError
 from inspector.core.events import BudgetMeasured, EvictionCause, ToolEvicted
@@ -168,13 +167,15 @@ class Binder:
     ) -> None:
         """Rebuild the catalog; hold the tools of servers that are `away`, and evict others that left it."""
         live, state = self._live, self._session.state
-        self.away.catalog = Catalog(permitted(away, live.configuration.toolset(live.toolset)))
+        audience = live.audience
+        self.away.catalog = Catalog(audience.of(away))
         held = held_ids(state, self.away.catalog)
         built = build_catalog(
             connected,
             live.configuration,
             live.settings,
             toolset=live.toolset,
+            sight=live.sight,
             summaries=summaries,
             instructions=instructions,
             meter=self._accounting.meter,
@@ -183,7 +184,8 @@ class Binder:
         self.catalog = built.catalog
         self._loader.use(built.catalog, self._accounting.meter.features.dialect)
         self.static_tokens = built.event.static_tokens
-        hidden = {tool.id for tool in (*connected, *away)}.difference(built.catalog.by_id, held)
+        offered = (*connected, *away)
+        hidden = {tool.id for tool in offered if not audience.permits(tool)}
         told_once = has_proxy(self.delivery) and not offers_before_message(live.settings.binding)
         for evicted in departures(
             state, built.catalog, held=held, hidden=hidden, told_once=told_once, permits=live.sight.permits
@@ -192,7 +194,7 @@ class Binder:
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
         tags = {spec.name: spec.tags for spec in live.configuration.servers}
         live.retrieval.update(self.catalog.tools, summaries, instructions, tags=tags, gate_ranker=gate)
-        self._session.emit(self.news.rebuilt(built))
+        self._session.emit(self.news.rebuilt(built, {tool.id: tool for tool in offered}))
         self.context.trim()
 
     def require(self, name: str) -> Tool:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from inspector.config.configuration import Configuration
-from inspector.core.access import matched, permitted
+from inspector.core.access import EVERYTHING, Audience, Sight, matched
 from inspector.core.events import CatalogBuilt, CatalogEntry, CatalogTold
 from inspector.core.message import Message, NoteMessage
 from inspector.core.number import count, percent
@@ -81,6 +81,7 @@ def build_catalog(
     settings: Settings,
     *,
     toolset: str,
+    sight: Sight = EVERYTHING,
     summaries: Mapping[str, str],
     meter: BudgetMeter,
     instructions: Mapping[str, str] | None = None,
@@ -90,11 +91,15 @@ def build_catalog(
 
     `held` are the tools that are kept for servers that are away.
     """
-    tools = permitted(connected, configuration.toolset(toolset))
+    audience = Audience(configuration.toolset(toolset), sight)
+    permitted = tuple(filter(audience.permits, connected))
+    tools = audience.of(permitted)
     counted = meter.each(tools)
     static_tokens = sum(counted)
     decision = decide(settings.discovery, len(tools), static_tokens, meter.window)
     catalog = _partitioned(tools, configuration, settings, toolset, decision)
+    views = tuple(tool for tool in permitted if not audience.admits(tool))
+    catalog = replace(catalog, views=views)
     gated = settings.binding.policy == "gate"
     searches = decision.is_on and settings.discovery.search_tool and not gated
     servers = entries(catalog.deferred, summaries) if searches else ()
@@ -117,7 +122,7 @@ def build_catalog(
         manifest=manifest.text,
         meta_tokens=sum(meter.entries(meta)),
         static_tokens=static_tokens,
-        hidden=len(connected) - len(tools),
+        hidden=len(connected) - len(permitted),
         pool=pool,
         pool_tokens=meter.text(pool) if pool else 0,
         advisory=catalog.advises,
@@ -180,7 +185,8 @@ def _partitioned(
 
 # Providers cache a request from its start, where `search_tools` stands with its manifest: if that is written
 # anew, the whole conversation is paid again. So what was sent stays as it was, byte for byte, and a note at
-# the end of the conversation says what changed since.
+# the end of the conversation says what was added, what changed and whose server is away since. Only a tool
+# that is withdrawn, which user or toolset may not have any more, rewrites what was said of it.
 
 _CHANGED = "[Tool servers changed. What search_tools said of these is no longer true; it finds:]"
 _GONE = "[Tool servers changed. search_tools finds no tools of these any more:]"
@@ -208,10 +214,25 @@ class CatalogNews:
         self._now: _Sent | None = None
         self._sent: _Sent | None = None
         self._told: list[tuple[NoteMessage, _Servers]] = []
+        self._known: dict[str, Tool] = {}
+        self._tools: Mapping[str, Tool] = {}
+        self.withdrawn: Mapping[str, Tool] = {}
+        """The tools that the model has been told of and may not know since the last change, by id."""
 
-    def rebuilt(self, built: BuiltCatalog) -> CatalogBuilt:
-        """The catalog as it will be sent: what was said of it before stays, unless other terms hold now."""
+    def rebuilt(self, built: BuiltCatalog, offered: Mapping[str, Tool]) -> CatalogBuilt:
+        """The catalog as it will be sent: what was said of it before stays, unless other terms hold now.
+
+        They do if a tool was withdrawn. `offered` are the tools of all servers, by id, whoever may know them.
+        """
         live = self._live
+        audience = live.audience
+        self.withdrawn = {
+            tool_id: tool
+            for tool_id, tool in self._known.items()
+            if not audience.admits(offered.get(tool_id, tool))
+        }
+        self._known = {key: one for key, one in self._known.items() if key not in self.withdrawn}
+        self._tools = built.catalog.by_id
         listed = {entry.server: entry for entry in built.servers}
         servers = {
             name: (listed.get(name), built.instructions.get(name, ""))
@@ -219,7 +240,7 @@ class CatalogNews:
         }
         self._now = _Sent(built.event, servers, (live.settings, live.toolset, live.model.name))
         sent = self._sent
-        if sent is None or not built.searches or not self._stays(sent):
+        if self.withdrawn or sent is None or not built.searches or not self._stays(sent):
             self._sent, self._told = None, []
             return built.event
         said = sent.event
@@ -240,6 +261,7 @@ class CatalogNews:
     def sent(self) -> None:
         """A request went out: what it said of the catalog stays from now on."""
         self._sent = self._sent or self._now
+        self._known |= self._tools
 
     def notes(self, messages: Sequence[Message]) -> tuple[NoteMessage, ...]:
         """What the next request has to add to the conversation so far; () mostly.
@@ -259,7 +281,8 @@ class CatalogNews:
         }
         if not changed:
             return ()
-        note = NoteMessage(self._text(changed))
+        tools = tuple(tool.id for tool in self._tools.values() if tool.server in changed)
+        note = NoteMessage(self._text(changed), tools=tools)
         self._told.append((note, changed))
         self._session.emit(CatalogTold(tuple(changed), note.text))
         return (note,)

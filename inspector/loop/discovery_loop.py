@@ -93,7 +93,7 @@ class VersionNotes:
         lines += [f"And {count(more, 'more tool')}."] if more else []
         text = "\n".join(("[The definition of a tool that you know changed.", *lines))
         self.session.emit(VersionTold(tuple(told), f"{text}]"))
-        return (NoteMessage(f"{text}]"),)
+        return (NoteMessage(f"{text}]", tools=tuple(told)),)
 
 
 def _line(state: SessionState, tool: str, why: Sequence[str]) -> str:

@@ -18,8 +18,9 @@ from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.stream import Listener, Session
-from inspector.core.tool import Catalog, Tool
+from inspector.core.tool import Catalog
 from inspector.loop.settings_check import Policy
+from inspector.loop.withdrawal import without
 from inspector.mcp.connections import Connections
 from inspector.mcp.frame import WireLog
 from inspector.mcp.listing import Shared
@@ -310,7 +311,7 @@ class RunningSession:
         if ports.stored_tools is not None:
             stored = ports.stored_tools.tier(
                 lambda: frozenset(spec.name for spec in self.configuration.servers),
-                self._permits,
+                lambda tool: self._live.audience.admits(tool),
                 lambda: self.access.sight,
             )
         return Retrieval(
@@ -336,10 +337,6 @@ class RunningSession:
     def _servers_for(self, sight: Sight) -> frozenset[str] | None:
         stored = self.ports.stored_tools
         return None if stored is None else stored.servers(sight, self._whole)
-
-    def _permits(self, tool: Tool) -> bool:
-        toolset = self.configuration.toolset(self._live.toolset)
-        return toolset is None or toolset.permits(tool)
 
     def _on_index(self, session: Session, index: IndexState) -> None:
         session.emit(IndexChanged(index))
@@ -375,7 +372,9 @@ class RunningSession:
     def _rebuild(self) -> None:
         setup, before = self.setup, self.state
         away = self._connections.away
-        self._parts.binder.rebuild(setup.connected, setup.summaries, away, instructions=setup.instructions)
+        binder, loop = self._parts.binder, self._parts.chat.loop
+        binder.rebuild(setup.connected, setup.summaries, away, instructions=setup.instructions)
+        loop.messages = without(loop.messages, binder.news.withdrawn)
         now = self.state
         self._parts.chat.redundancy.forget(
             (before.tools.keys() | before.held) - now.tools.keys() - now.held.keys()

@@ -3,16 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.core.access import (
-    AccessPolicy,
-    Grant,
-    Scope,
-    ServerRule,
-    Toolset,
-    User,
-    matches,
-    permitted,
-)
+from inspector.core.access import AccessPolicy, Audience, Grant, Scope, ServerRule, Toolset, User, matches
 from inspector.core.error import ConfigError
 from inspector.core.tool import Annotations, Tool, definition, destroying_verb, why_destroys, wire_name
 
@@ -43,12 +34,12 @@ def ids(tools: tuple[Tool, ...]) -> list[str]:
 
 
 def test_a_toolset_leaves_out_other_servers_and_excluded_tools() -> None:
-    assert ids(permitted(TOOLS, RESEARCH)) == ["weather:now", "words:define"]
+    assert ids(Audience(RESEARCH).of(TOOLS)) == ["weather:now", "words:define"]
 
 
 def test_include_permits_only_what_it_names() -> None:
     only = Toolset("only", servers={"words": ServerRule(include=frozenset({"random_word"}))})
-    assert ids(permitted(TOOLS, only)) == ["words:random_word"]
+    assert ids(Audience(only).of(TOOLS)) == ["words:random_word"]
 
 
 ACME = AccessPolicy(

@@ -15,7 +15,7 @@ from textual.widgets import Input, Label
 
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED
-from inspector.core.access import permitted
+from inspector.core.access import Audience
 from inspector.core.number import count, milliseconds
 from inspector.core.ranking import Answer, Hit, IndexPhase, IndexState, Outcome, SearchReport, SearchRequest
 from inspector.core.server import ServerPhase
@@ -187,7 +187,7 @@ class Search:
         state = session.state
         found = {hit.tool_id for hit in self.report.hits if session.sight.permits(hit.tool_id)}
         toolset = session.configuration.toolset(state.toolset)
-        names = {tool.server for tool in permitted(self.index.tools, toolset) if tool.id in found}
+        names = {tool.server for tool in Audience(toolset).of(self.index.tools) if tool.id in found}
         names -= set(index.servers)
         return tuple(
             server

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.config.configuration import Configuration
-from inspector.core.access import EVERYTHING, Sight
+from inspector.core.access import EVERYTHING, Audience, Sight
 from inspector.core.ports import Clock, PastCall
 from inspector.core.ranking import MISSES_KEPT, IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
@@ -333,3 +333,8 @@ class Live(LiveModel):
     retrieval: "Retrieval"
     toolset: str = ""
     sight: Sight = EVERYTHING
+
+    @property
+    def audience(self) -> Audience:
+        """Whom the session's model works for now."""
+        return Audience(self.configuration.toolset(self.toolset), self.sight)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from inspector.config.configuration import Configuration
-from inspector.core.access import ServerRule, permitted
+from inspector.core.access import Audience, ServerRule
 from inspector.core.budget import Prices, Tokenizer, ToolCost
 from inspector.core.error import AuthRequired, ConnectError, ToolsightError
 from inspector.core.ports import Clock, ServerMemory, Snapshot
@@ -190,8 +190,8 @@ class Subject:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The connected tools that the toolset permits. Raises ConfigError for an unknown toolset."""
-        return permitted(self.connected, self.configuration.toolset(self.toolset))
+        """The tools that a model may know under the toolset. Raises ConfigError for an unknown toolset."""
+        return Audience(self.configuration.toolset(self.toolset)).of(self.connected)
 
     @property
     def setup(self) -> Setup:
