@@ -14,7 +14,7 @@ from inspector.core.access import AccessPolicy, Audience, Grant, Scope, ServerRu
 from inspector.core.error import ToolsightError
 from inspector.core.message import ModelRequest, NoteMessage, ToolMessage
 from inspector.core.tool import Tool
-from inspector.schema.schema import ModelFeatures
+from inspector.schema.schema import Deferral, ModelFeatures
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig, configured, connected
@@ -30,7 +30,8 @@ TOOLSETS = {
     "": None,
     "some": Toolset("some", "", {"crm": ServerRule(exclude=frozenset({f"find_{WORDS['crm:find']}"}))}),
 }
-DELIVERIES = ("rewrite", "append", "call_tool", "text", "tool_reference", "tool_search")
+DEFERRALS: dict[str, Deferral] = {"tool_reference": "tool_reference", "tool_search": "tool_search"}
+DELIVERIES = ("rewrite", "append", "call_tool", "text", *DEFERRALS)
 """How definitions reach a model; a provider that defers them has its own, which `native` stands for."""
 
 
@@ -135,7 +136,7 @@ async def driven(
     delivery: str, taken: Sequence[Step], first: Grants
 ) -> list[tuple[list[str], list[ModelRequest]]]:
     granted = [first]
-    native = delivery in ("tool_reference", "tool_search")
+    native = delivery in DEFERRALS
     chosen = "native" if native else delivery
     values = {"access.policy": "p", "access.user": "ada", "binding.delivery": chosen}
     made = {name: MemoryServer([one for one in TOOLS.values() if one.server == name]) for name in SERVERS}
@@ -147,7 +148,7 @@ async def driven(
     turns = []
     async with opening as rig:
         if native:
-            rig.model.features = ModelFeatures(deferral=delivery)
+            rig.model.features = ModelFeatures(deferral=DEFERRALS[delivery])
         session = Driven(rig, granted)
         turns.append((session.forbidden(), await session.turn()))
         for step, argument in taken:
