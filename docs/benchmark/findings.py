@@ -16,11 +16,11 @@ from pathlib import Path
 from docs.benchmark import say
 from docs.benchmark.trust import instructions_in
 from inspector.clients.client import real_clients
-from inspector.clients.delivery import Listed, deliver
+from inspector.clients.delivery import Listed
 from inspector.core.number import wilson
 from inspector.core.tool import Tool
-from inspector.features.check.definition_rule import RULES, definition_findings, listing_findings
-from inspector.features.check.finding import Finding, folded
+from inspector.features.check.definition_rule import RULES, definition_findings
+from inspector.features.check.finding import Finding
 from inspector.features.check.trust_rule import trust_findings
 from inspector.mcp.recorded_link import read_definitions
 from inspector.search.index.tool_index import ToolIndex
@@ -33,9 +33,7 @@ def findings(tools: Sequence[Tool], said: dict[str, str]) -> list[Finding]:
     for tool in tools:
         of_servers.setdefault(tool.server, []).append(tool)
     listed = [Listed(name, of, instructions=said.get(name, "")) for name, of in of_servers.items()]
-    deliveries = (one for client in real_clients() for one in deliver(client, listed))
-    found = folded(one for each in listed for one in listing_findings(each))
-    return [*found, *definition_findings(ToolIndex(tools), deliveries)]
+    return list(definition_findings(ToolIndex(tools), listed, real_clients()))
 
 
 def _share(accused: int, of: int) -> str:

@@ -53,8 +53,8 @@ class Verdict(StrEnum):
 class Listed:
     """What a server lists: the tools that could be read, in order, what could not, and what else it says.
 
-    `protocol` is the revision that was agreed upon. `is_new_only` says that it answers nobody who speaks an
-    older one than 2026-07-28; None if that was not tried.
+    `protocol` is the revision that was agreed upon. `is_new_only` says that it was seen to refuse who speaks
+    an older one than 2026-07-28.
     """
 
     server: str
@@ -62,7 +62,7 @@ class Listed:
     skipped: Sequence[SkippedTool] = ()
     instructions: str = ""
     protocol: str = ""
-    is_new_only: bool | None = None
+    is_new_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +254,7 @@ class _Judge:
         topic = Topic.TASKS if change.kind is Kind.UNKNOWN else None
         found = self._reason(change.kind, change.says, change.place, topic)
         if change.source and found.fact:
-            fact = replace(found.fact, says=change.says, source=change.source, date=change.date)
+            fact = replace(found.fact, says="", source=change.source, date=change.date)
             return replace(found, fact=fact)
         return found
 
@@ -279,7 +279,8 @@ class _Judge:
         return self._reason(Kind.UNREACHED, says)
 
     def _lost(self, one: SkippedTool) -> Reason:
-        return self._reason(Kind.LOST, one.reason, one.place)
+        # Whether the client is as strict as we are is not known.
+        return Reason(Kind.LOST, one.reason, one.place, Confidence.ASSUMED)
 
     def _tool(self, seen: SeenTool, unreached: Reason | None) -> Delivery:
         server, name = seen.tool.server, seen.tool.name

@@ -1,8 +1,9 @@
 """A catalog as a client gets it: what its model knows and can find, for terminal, page and programs."""
 
+import asyncio
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -11,10 +12,13 @@ from inspector.clients.client import Client, Topic, real_clients
 from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
 from inspector.clients.seen import Cut, SeenTool, kept_of
 from inspector.config.configuration import in_words
+from inspector.core.error import ConnectError, ProtocolError, ToolsightError
 from inspector.core.number import count, percent
 from inspector.core.report import COUNT, NOTHING, Column, Table
+from inspector.core.server import Era, ServerPhase, ServerSpec
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
+from inspector.mcp.port import Connector
 from inspector.schema.json_value import compact
 from inspector.session.view import SessionView
 
@@ -95,22 +99,42 @@ class ClientView:
         return next((one for one in self.tools if one.id == tool_id), None)
 
 
-def session_as(session: SessionView, client: Client) -> ClientView:
-    """What a client makes of a session's catalog."""
-    return view_as(client, listed_in(session), session.accounting.meter.text)
+def session_as(session: SessionView, client: Client, new_only: Set[str] = frozenset()) -> ClientView:
+    """What a client makes of a session's catalog; see `listed_in`."""
+    return view_as(client, listed_in(session, new_only), session.accounting.meter.text)
 
 
-def listed_in(session: SessionView) -> tuple[Listed, ...]:
-    """What each server of a session lists, as far as it may be seen."""
+async def new_only(session: SessionView, connector: Connector) -> frozenset[str]:
+    """The HTTP servers that refuse who speaks no revision before 2026-07-28: each is asked once as such."""
+    servers = session.state.servers
+    modern = {
+        name for name, one in servers.items() if one.phase is ServerPhase.READY and one.info.era is Era.MODERN
+    }
+    asked = [spec for spec in session.configuration.servers if spec.is_http and spec.name in modern]
+    refused = await asyncio.gather(*(_refuses(connector, replace(spec, era=Era.LEGACY)) for spec in asked))
+    return frozenset(spec.name for spec, is_refused in zip(asked, refused, strict=True) if is_refused)
+
+
+async def _refuses(connector: Connector, spec: ServerSpec) -> bool:
+    """Whether a server answers with a refusal; what only fails, or takes too long, says nothing."""
+    try:
+        async with connector.connect(spec, era=None, on_tools_changed=lambda: None):
+            return False
+    except ToolsightError as error:
+        return type(error) in (ConnectError, ProtocolError)
+
+
+def listed_in(session: SessionView, new_only: Set[str] = frozenset()) -> tuple[Listed, ...]:
+    """What each server of a session lists, as far as it may be seen; `new_only` refuse older clients."""
     tools: dict[str, list[Tool]] = {name: [] for name in session.state.servers}
     for tool in session.catalog.tools:
         tools.setdefault(tool.server, []).append(tool)
     known, none = session.state.servers, ServerState("")
-    return tuple(_listed(known.get(name, none), name, of) for name, of in tools.items())
-
-
-def _listed(state: ServerState, server: str, tools: Sequence[Tool]) -> Listed:
-    return Listed(server, tools, state.skipped, state.info.instructions, state.info.protocol)
+    states = ((name, of, known.get(name, none)) for name, of in tools.items())
+    return tuple(
+        Listed(name, of, one.skipped, one.info.instructions, one.info.protocol, name in new_only)
+        for name, of, one in states
+    )
 
 
 def instructions_of(state: SessionState) -> dict[str, str]:

@@ -1,20 +1,19 @@
 """Checks a session's catalog: what is expected, what is found about its definitions, what it costs."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
-from inspector.clients.delivery import deliver
 from inspector.config.program import source_files
 from inspector.core.number import count
 from inspector.core.ports import ChatModel
 from inspector.core.server import ServerPhase, ServerSpec, skipped_lines
 from inspector.core.tool import Catalog
 from inspector.features.check import definition_rule, lock, trust_rule
-from inspector.features.check.definition_rule import definition_findings, listing_findings
+from inspector.features.check.definition_rule import definition_findings
 from inspector.features.check.expectation import (
     LACKING,
     Expectation,
@@ -45,7 +44,14 @@ OVER_BUDGET = Rule(
     "A client without a search sends every definition with each request. Shorten the longest ones, or raise "
     "the budget.",
 )
-RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, OVER_BUDGET)
+NOISE = Rule(
+    "stdout-noise",
+    "The server prints to stdout what is no message",
+    Severity.WARNING,
+    Stage.FOUND,
+    "Stdout is for protocol messages alone, and some clients drop the connection. Print to stderr instead.",
+)
+RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, NOISE, OVER_BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +84,8 @@ class Disabled:
 class Demands:
     """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
 
-    `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason.
+    `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason. `new_only`
+    are the servers that refuse older clients.
     """
 
     expectations: tuple[Expectation, ...] = ()
@@ -86,6 +93,7 @@ class Demands:
     budget: int = 0
     snapshot: Snapshot | None = None
     disabled: Mapping[str, str] = field(default_factory=dict)
+    new_only: Set[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +162,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
         *missing_words(missed(tried), retrieval.rankers),
-        *findings_of(session, cases, demands.clients),
+        *findings_of(session, cases, demands.clients, demands.new_only),
     ]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.first for one in findings), *(one.tool for one in tried if not one.holds)}
@@ -191,18 +199,20 @@ def _drift(
 
 
 def findings_of(
-    session: SessionView, cases: Sequence[EvalCase], clients: Sequence[Client]
+    session: SessionView,
+    cases: Sequence[EvalCase],
+    clients: Sequence[Client],
+    new_only: Set[str] = frozenset(),
 ) -> Iterator[Finding]:
     """What is found across servers, about definitions as they are, and as clients get them; quickest first.
 
     What mending changes is measured on the `cases`.
     """
-    retrieval, listed = session.retrieval, listed_in(session)
+    retrieval, listed = session.retrieval, listed_in(session, new_only)
     rankers = retrieval.rankers
     yield from folded(trust_findings(rankers.index.tools, instructions_of(session.state)))
-    yield from folded(one for each in listed for one in listing_findings(each))
-    deliveries = (one for client in clients for one in deliver(client, listed))
-    yield from definition_findings(rankers.index, deliveries, cases=cases, rankers=rankers)
+    yield from _noise(session)
+    yield from definition_findings(rankers.index, listed, clients, cases=cases, rankers=rankers)
 
 
 async def with_proposals(
@@ -251,6 +261,16 @@ def _servers(session: SessionView) -> Iterator[CheckedServer]:
         is_failed = state.phase is ServerPhase.FAILED
         told = (state.reason or "it failed", state.hint, state.stderr_tail) if is_failed else ("", "", "")
         yield CheckedServer(name, tools[name], tokens[name], *told, tuple(skipped_lines(state.skipped)))
+
+
+def _noise(session: SessionView) -> Iterator[Finding]:
+    """What servers print to stdout that is no message."""
+    for spec in session.configuration.servers:
+        log = None if spec.is_http else session.wire(spec.name)
+        for flaw in log.flaws() if log else ():
+            if flaw.first:
+                message = f"It printed {count(flaw.count, 'line')} to stdout."
+                yield Finding(NOISE, spec.name, "", message, f"first: “{flaw.first}”")
 
 
 def _over_budget(servers: Sequence[CheckedServer], budget: int) -> Iterator[Finding]:

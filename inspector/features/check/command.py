@@ -1,8 +1,9 @@
 """`toolsight check`: expectations and findings about definitions, for people and for CI."""
 
+import os
 import sys
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,6 +17,7 @@ from inspector.cli.options import COMMON, DEMO_MODEL, Options, as_json, session_
 from inspector.cli.run import Exit
 from inspector.cli.table import is_json, say, say_json, say_raw, say_report
 from inspector.clients.client import Client, find_client, real_clients
+from inspector.config.client import client_files, is_there
 from inspector.config.file import MEGABYTE, is_file, read_text
 from inspector.config.problem import Strict, meant, validated
 from inspector.core.error import ConfigError
@@ -29,10 +31,11 @@ from inspector.features.check.checking import (
     with_proposals,
 )
 from inspector.features.check.expectation import parse, read_expectations
-from inspector.features.check.facts import lost_lines, report_blocks, report_json
+from inspector.features.check.facts import report_blocks, report_json
 from inspector.features.check.finding import Severity
 from inspector.features.check.format import github, junit, sarif
 from inspector.features.check.lock import Snapshot
+from inspector.session.client_view import new_only
 from inspector.session.workbench import Workbench
 
 _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
@@ -55,6 +58,7 @@ _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
     "--requests", type=click.Path(path_type=Path), help="A file of labelled requests that have to hold too."
 )
 @as_clients
+@click.option("--installed", is_flag=True, help="Those clients that have a file of servers on this machine.")
 @click.option("--budget", type=click.IntRange(min=1), help="The most tokens that all definitions may take.")
 @click.option(
     "--snapshot",
@@ -95,6 +99,7 @@ def check(
     runs: int,
     *,
     update: bool,
+    installed: bool,
     no_model: bool,
     in_full: bool,
     chosen: Options,
@@ -115,7 +120,9 @@ def check(
     files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
     demands = Demands(
         (*map(parse, (*own.expect, *expected)), *(one for file in files for one in read_expectations(file))),
-        clients or tuple(map(find_client, own.client)) or real_clients(),
+        (*clients, *(_installed() if installed else ()))
+        or tuple(map(find_client, own.client))
+        or real_clients(),
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
         own.disable,
@@ -123,7 +130,8 @@ def check(
     found: list[CheckReport] = []
 
     async def work(bench: Workbench) -> None:
-        report = check_session(bench, demands)
+        asked = replace(demands, new_only=await new_only(bench, bench.ports.connector))
+        report = check_session(bench, asked)
         if update and path:
             _write_snapshot(bench, path, report)
         found.append(report)
@@ -142,6 +150,16 @@ def check(
     report = found[-1]
     if code := Exit.FAILED if not report.is_whole else Exit.DONE if report.passes(least) else Exit.GATE:
         sys.exit(code)
+
+
+def _installed() -> Iterator[Client]:
+    """The clients whose files of servers are here. Raises ConfigError if there are none."""
+    files = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+    there = {file.client for file in files if is_there(file)}
+    found = [one for one in real_clients() if any(f"{name} ".startswith(f"{one.title} ") for name in there)]
+    if not found:
+        raise ConfigError("no known client has a file of servers here", hint="Name clients with --client.")
+    yield from found
 
 
 def _write_snapshot(bench: Workbench, path: Path, report: CheckReport) -> None:
@@ -180,8 +198,8 @@ def _print(report: CheckReport, form: str, fail_on: Severity | None, *, in_full:
         say_json(report_json(report))
     elif form in _FORMATS:
         say_raw(_FORMATS[form](report, fail_on))
-        for line in (*filter(None, [report.note]), *lost_lines(report)):
-            say(line, err=True)
+        if report.note:
+            say(report.note, err=True)
     else:
         say_report(report_blocks(report, in_full=in_full))
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from inspector.access.reach import EvalCase
 from inspector.clients.change import Kind
-from inspector.clients.client import Confidence
-from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery
+from inspector.clients.client import Client, Confidence
+from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
 from inspector.clients.seen import SeenTool
 from inspector.core.number import count
 from inspector.core.text import one_line, shortened
@@ -103,7 +103,6 @@ RULES = (
     *(EMPTY, RESTATED, RESULT, PARAMETER, SIBLING, UNANNOTATED, DOUBTED),
     *(DOUBTFUL, ONE_NAME, NAME_CUT, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
 )
-_SKIPPED = {"tool": LOST, "page": PAGE_LOST, "again": TWICE}
 _RULES = {
     Kind.LOST: LOST,
     Kind.PAGE: PAGE_UNREAD,
@@ -124,44 +123,60 @@ _SURE = (Confidence.MEASURED, Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
 
 def definition_findings(
     index: ToolIndex,
-    deliveries: Iterable[ServerDelivery] = (),
+    listed: Sequence[Listed] = (),
+    clients: Iterable[Client] = (),
     *,
     cases: Sequence[EvalCase] = (),
     rankers: CatalogRankers | None = None,
 ) -> Iterator[Finding]:
     """The facts about the tools of an index: each alone, beside the others, and as the clients get it.
 
-    Similar tools are told where they cost one of the `cases` its tool, by `rankers`, those of the index.
+    `listed` is what their servers list. Similar tools are told where they cost one of the `cases` its tool,
+    by `rankers`, those of the index.
     """
     yield from folded(one for tool in index.tools for one in _alone(tool))
     if rankers is not None and cases:
         yield from _siblings(rankers, cases)
-    of_clients: dict[tuple[str, str, str, str], list[Finding]] = {}
-    for delivery in deliveries:
+    yield from folded(one for each in listed for one in _skipped(each))
+    of_clients: dict[tuple[str, str, str], list[Finding]] = {}
+    for delivery in (one for client in clients for one in deliver(client, listed)):
         for one in _delivered(delivery):
-            of_clients.setdefault((one.rule.name, one.subject, one.message, one.proof), []).append(one)
-    yield from folded(map(_joined, of_clients.values()))
+            of_clients.setdefault((one.rule.name, one.subject, one.message), []).append(one)
+    invalid = [one for each in listed for one in _schemas(each, of_clients)]
+    yield from folded((*invalid, *map(_joined, of_clients.values())))
 
 
-def listing_findings(listed: Listed) -> Iterator[Finding]:
-    """What of a server's list could not be read, stands in it twice, or is no valid schema."""
+def _skipped(listed: Listed) -> Iterator[Finding]:
+    """What of a server's list could not be read, or stands in it twice, and what it prints beside messages."""
     for one in listed.skipped:
         times = f" {one.times:,} times" if one.times > 1 else ""
-        message = f"{one.reason[:1].upper()}{one.reason[1:]}{times}."
-        yield Finding(_SKIPPED[one.kind], listed.server, one.label, message, one.place)
+        if one.kind == "page":
+            yield Finding(PAGE_LOST, listed.server, "", f"{one.label}: {one.reason}.")
+        else:
+            rule = LOST if one.kind == "tool" else TWICE
+            yield Finding(rule, listed.server, one.label, _sentence(f"{one.reason}{times}"))
+
+
+def _schemas(listed: Listed, of_clients: dict[tuple[str, str, str], list[Finding]]) -> Iterator[Finding]:
+    """What is wrong with schemas by themselves; clients that refuse one for it are told too."""
     for tool in listed.tools:
         for where, schema in (("inputSchema", tool.input_schema), ("outputSchema", tool.output_schema)):
             found = (
                 () if schema is None else faults(schema, listed.protocol, is_output=where != "inputSchema")
             )
             for rule in (INVALID, DOUBTFUL):
-                if says := [f"{where}: {one.says}" for one in found if one.is_hint is (rule is DOUBTFUL)]:
-                    yield Finding(rule, listed.server, tool.name, f"{says[0]}.", "\n".join(says[1:]))
+                says = [f"{where}: {one.says}." for one in found if one.is_hint is (rule is DOUBTFUL)]
+                refused = (of_clients.pop((SCHEMA_REFUSED.name, tool.id, one), ()) for one in says)
+                by = dict.fromkeys(one.client for same in refused for one in same)
+                told = [f"refused by {', '.join(by)}"] if by else []
+                if says:
+                    yield Finding(rule, listed.server, tool.name, says[0], "\n".join((*says[1:], *told)))
 
 
 def _joined(same: Sequence[Finding]) -> Finding:
-    """What holds for several clients, said once."""
-    return replace(same[0], client=", ".join(one.client for one in same))
+    """What holds for several clients, said once, with all that shows it."""
+    proof = dict.fromkeys(line for one in same for line in one.proof.splitlines())
+    return replace(same[0], client=", ".join(one.client for one in same), proof="\n".join(proof))
 
 
 def _alone(tool: Tool) -> Iterator[Finding]:
@@ -246,13 +261,18 @@ def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
                 yield Finding(UNREACHED, server, "", delivery.sentence(), _source(reason), client)
                 return
             if (rule := _RULES.get(reason.kind)) is not None:
+                says = f"inputSchema: {reason.says}" if rule is SCHEMA_REFUSED else reason.says
                 proof = "\n".join(filter(None, (_shown(one, reason), _source(reason))))
-                yield Finding(
-                    rule, server, one.tool, f"{reason.says[0].upper()}{reason.says[1:]}.", proof, client
-                )
+                yield Finding(rule, server, one.tool, _sentence(says), proof, client)
         if one.seen is not None and delivery.client.schemas.largest and (lost := _silenced(one.seen)):
             message = f"It is sent without {count(len(lost), 'description')} of parameters."
             yield Finding(SCHEMA_CUT, server, one.tool, message, _listed(lost), client)
+
+
+def _sentence(says: str) -> str:
+    """It as a sentence; a place in a definition is written as it is."""
+    first = says.partition(" ")[0]
+    return f"{says[:1].upper()}{says[1:]}." if first.isalpha() and first.islower() else f"{says}."
 
 
 def _shown(one: Delivery, reason: Reason) -> str:
@@ -261,7 +281,7 @@ def _shown(one: Delivery, reason: Reason) -> str:
         return f"lost: “{_quoted(one.seen.description.lost)}”"
     if one.seen is not None and reason.place == "name":
         return f"{one.id} becomes {one.seen.name}"
-    return reason.place
+    return "" if reason.place in ("", "inputSchema") or reason.kind is Kind.SCHEMA_REFUSED else reason.place
 
 
 def _source(reason: Reason) -> str:
@@ -270,7 +290,7 @@ def _source(reason: Reason) -> str:
     if fact is None:
         return ""
     sure = "" if fact.confidence in _SURE else f" ({fact.confidence.told})"
-    return f"by: {fact.says}{sure} {fact.date} {fact.source}".rstrip()
+    return f"by: {fact.says} {fact.source or 'measured'} {fact.date}{sure}".replace("  ", " ")
 
 
 def _silenced(seen: SeenTool) -> list[str]:

@@ -37,7 +37,8 @@ _TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidenc
 class Expectation:
     """A request and the tool that it has to find, or any one of several; without one, nothing may be found.
 
-    `within` is the last rank that counts. `confidence` (0 to 1) is the least that the tool needs.
+    `within` is the last rank that counts. `confidence` (0 to 1) is the least that the tool needs; with 0, its
+    rank alone counts.
     """
 
     query: str
@@ -166,7 +167,9 @@ def results(
 
 def _result(one: Expectation, verdict: Verdict) -> ExpectationResult:
     index = verdict.rankers.index
-    results = list(() if verdict.told is Answer.NOTHING else verdict.results)
+    # Whoever names a tool asks where it stands; whether a search would dare to say so is its confidence.
+    says = () if verdict.told is Answer.NOTHING else verdict.results
+    results = list(verdict.matches if one.tools and not one.confidence else says)
     first = index.ids[results[0]] if results else ""
     if not one.tools:
         is_right = verdict.told is not Answer.FOUND

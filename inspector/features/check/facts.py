@@ -145,13 +145,7 @@ def report_blocks(report: CheckReport, *, in_full: bool) -> Iterator[str | Table
     for server in report.failed:
         yield f"\n{server.name} failed, so its tools were not checked. {server.hint}".rstrip()
         yield from (f"  | {line}" for line in server.stderr.splitlines()[-STDERR_LINES:])
-    yield from lost_lines(report)
     yield f"\n{_summary(report, len(shown))}"
-
-
-def lost_lines(report: CheckReport) -> Iterator[str]:
-    """What could not be read of the lists of servers, and so was not checked."""
-    return (f"{server.name} lost {line}" for server in report.servers for line in server.lost)
 
 
 def _repairs(one: Finding, left: dict[str, SchemaRepair], *, in_full: bool) -> Iterator[str]:

@@ -75,7 +75,8 @@ def call(
     as is, anything else as JSON; KEY:=JSON is always JSON. @FILE in place of a value is the file's text, and
     alone an object with all arguments; @- is the standard input. A call that destroys something asks first;
     --yes allows it. With --saved, words change the saved arguments, and the result is compared with the saved
-    one. The exit code is 1 if the tool reports an error or was not called.
+    one. The exit code is 1 if the tool reports an error, was not called, or its result does not fit its
+    output schema.
 
     \b
     toolsight call weather:get_forecast city=Oslo days=3 --save oslo --demo
@@ -132,8 +133,9 @@ class _Wanted:
             "task": task,
         }
         show(data, [result.text])
+        is_misfit = output is not None and output.fits is False
         if output is not None and output.fits is not True:
-            says = "not checked" if output.fits is None else "does not fit"
+            says = "does not fit" if is_misfit else "not checked"
             say(f"output schema: {says}: {'; '.join(output.reasons)}", err=True)
         if result.whole:
             say(f"{count(data['tokens'], 'token')}: {result.cut_words}", err=True)
@@ -144,7 +146,7 @@ class _Wanted:
         if self.name:
             save_call(Path(SAVED_CALLS), self.name, SavedCall(tool.id, given, result))
             say(f"saved as {self.name} in {SAVED_CALLS}", err=True)
-        if result.is_error:
+        if result.is_error or is_misfit:
             sys.exit(Exit.FAILED)
 
     def _write(self, name: Path, data: bytes) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict
 from typing import Any
 
@@ -50,6 +50,7 @@ from inspector.session.client_view import (
     delivery_json,
     delivery_report,
     listed_in,
+    new_only,
     session_as,
 )
 from inspector.session.workbench import Workbench
@@ -105,7 +106,7 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, chosen:
         states = bench.state.servers.values()
         offers = await asyncio.gather(*(_offers(bench, state) for state in states))
         flaws = [_flaws(bench, state.name) for state in states]
-        found = deliveries_in(listed_in(bench))
+        found = deliveries_in(listed_in(bench, await new_only(bench, bench.ports.connector)))
         data = [
             {
                 **asdict(one),
@@ -272,7 +273,7 @@ def tools(tool_id: str, request: bool, client: Client | None, chosen: Options) -
         if request:
             _show_request(bench)
         elif client is not None:
-            _show_as(bench, client, tool_id)
+            _show_as(bench, client, tool_id, await new_only(bench, bench.ports.connector))
         else:
             show([tool_json(bench, tool) for tool in bench.catalog.tools], _tools(bench))
 
@@ -280,9 +281,9 @@ def tools(tool_id: str, request: bool, client: Client | None, chosen: Options) -
         sys.exit(Exit.FAILED)
 
 
-def _show_as(bench: Workbench, client: Client, tool_id: str) -> None:
+def _show_as(bench: Workbench, client: Client, tool_id: str, unreached: Set[str]) -> None:
     """Print the catalog, or one tool of it, as a client gets it. Raises ToolsightError for another id."""
-    view = session_as(bench, client)
+    view = session_as(bench, client, unreached)
     one = view.tool(tool_id) or view.tool(bench.catalog.require(tool_id).id) if tool_id else None
     if one is None:
         show(catalog_json(view), catalog_report(view, bench.accounting.meter.tokenizer.label))

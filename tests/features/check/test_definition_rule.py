@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client, all_clients, find_client, real_clients
-from inspector.clients.delivery import Listed, deliver
+from inspector.clients.delivery import Listed
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check import definition_rule
 from inspector.features.check.definition_rule import RULES, definition_findings
@@ -44,8 +44,7 @@ def found(
         Listed(name, [tool for tool in tools if tool.server == name], instructions=instructions)
         for name in servers
     ]
-    deliveries = [one for client in chosen for one in deliver(client, listed)]
-    return list(definition_findings(ToolIndex(tools), deliveries))
+    return list(definition_findings(ToolIndex(tools), listed, chosen))
 
 
 def rules(*args: object, **kwargs: object) -> set[Rule]:
