@@ -4,6 +4,7 @@ It is computed from a listing as it was read, with what was lost on the way. Wha
 tool in a client is said from here.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -16,6 +17,7 @@ from inspector.core.number import count
 from inspector.core.server import SkippedTool
 from inspector.core.text import shortened
 from inspector.core.tool import Tool, is_for_apps_alone
+from inspector.schema.json_value import compact
 
 # From this revision on, parameters marked so have to be sent as headers, too (SEP-2243).
 _HEADERS_SINCE, _HEADER = "2026-07-28", "x-mcp-header"
@@ -27,6 +29,8 @@ _NEEDED = {
     Topic.CUTS: "where it cuts texts is not known",
     Topic.RESULTS: "what it makes of results is not known",
 }
+# Numbers, dates and keywords: what words of a rule and of the fact behind it have in common.
+_TELLING = re.compile(r"\d[\d,.-]*\d|[a-z]+[A-Z]\w+|\$\w+")
 # Characters of a tool's name in a line.
 _LONGEST, _SCHEMA = 32, "schema: "
 
@@ -182,9 +186,21 @@ class ServerDelivery:
         first, says = _name(tools[0][0].tool), worst.says.removeprefix(_SCHEMA)
         return f"{_part(worst.kind, len(tools), len(self._meant))}, {first}: {says}"
 
+    def _shown(self, reason: Reason) -> str:
+        """What is at fault, as it stands in the definition if that is short: `required: null`."""
+        key = reason.place.rpartition(".")[2]
+        seen = self.by_kind[reason.kind][0][0].seen
+        if seen is None or reason.place != f"inputSchema.{key}" or key not in seen.tool.input_schema:
+            return reason.place or "what it lists"
+        value = compact(seen.tool.input_schema[key])
+        return f"`{key}: {value}`" if len(value) <= _LONGEST else reason.place
+
     def sentence(self, place: str = "") -> str:
         """It in a sentence for a person; `place` is where the first tool at fault stands in a file."""
-        title, every, worst = self.client.title, count(len(self._meant), "tool"), self.worst
+        title, number, worst = self.client.title, len(self._meant), self.worst
+        every, none = (f"{number:,} tools", f"shows none of your {number:,} tools")
+        if number == 1:
+            every, none = "tool", "does not show your tool"
         if worst is None:
             return f"{title} shows your {every}."
         if self.verdict is Verdict.UNKNOWN:
@@ -192,11 +208,12 @@ class ServerDelivery:
         tools = self.by_kind.get(worst.kind, ())
         at = f" in {_name(tools[0][0].tool)}{f' ({place})' if place else ''}" if tools else ""
         if worst.kind is Kind.UNREACHED:
-            return f"{title} shows none of your {every}, because {worst.says}."
+            return f"{title} {none}, because {worst.says}."
         if worst.kind not in KEEPS_OUT:
             return f"{title} shows your {every}, but {self.finding}."
         shown = sum(one.reaches for one in self._meant)
-        return f"{title} shows {shown or 'none'} of your {every}, because of {worst.place}{at}: {worst.says}."
+        told = f"shows {shown:,} of your {every}" if shown else none
+        return f"{title} {told}, because of {self._shown(worst)}{at}: {worst.says}."
 
 
 _NOUNS = {
@@ -246,9 +263,17 @@ class _Judge:
         self._behind = {topic: client.behind(topic) for topic in Topic}
 
     def _reason(self, kind: Kind, says: str, place: str = "", topic: Topic | None = None) -> Reason:
-        fact = self._behind[topic or kind.topic]
+        fact = self._fact(topic or kind.topic, says)
         sure = Confidence.ASSUMED if fact is None else fact.confidence
         return Reason(kind, says, place, sure, fact, topic or kind.topic)
+
+    def _fact(self, topic: Topic, says: str) -> Fact | None:
+        """The fact that names what the words name, such as a number or a keyword, else the weakest."""
+        weakest, named = self._behind[topic], frozenset(_TELLING.findall(says))
+        if weakest is None:
+            return None
+        known = (one for one in self._client.facts if one.topic is topic and not one.remark)
+        return next((one for one in known if named.intersection(_TELLING.findall(one.says))), weakest)
 
     def _changed(self, change: Change) -> Reason:
         topic = Topic.TASKS if change.kind is Kind.UNKNOWN else None

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
-from inspector.clients.delivery import Listed, ServerDelivery, Verdict, deliver, delivery_lines
+from inspector.clients.client import Client, Confidence, Fact, NameRule, Topic, find_client, real_clients
+from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver, delivery_lines
+from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool
 
 PLAIN = Tool("shop", "list_orders", "List orders.")
@@ -164,6 +165,67 @@ def test_every_known_client_has_a_verdict_on_a_plain_server() -> None:
     assert "none" not in kinds
     assert Verdict.BLOCKED not in kinds.values()
     assert kinds["claude-code"] is Verdict.WORKS
+
+
+NULL = replace(PLAIN, name="complete", input_schema={"type": "object", "required": None})
+
+
+def test_a_person_reads_how_many_tools_are_shown_and_what_is_at_fault_where() -> None:
+    client = find_client("vscode")
+    found = verdict(client, [PLAIN, NULL], "")
+    assert found.shown == 1
+    assert found.sentence("server.py:41") == (
+        "VS Code shows 1 of your 2 tools, because of `required: null` in complete (server.py:41): "
+        "required is null, not an array."
+    )
+    [none] = deliver(client, [Listed("shop", [NULL])])
+    assert none.sentence().startswith(
+        "VS Code does not show your tool, because of `required: null` in complete"
+    )
+    assert verdict(_sure(), [PLAIN], "").sentence() == "Claude Code shows your tool."
+
+
+def test_each_reason_has_a_place_and_the_source_and_date_of_its_rule() -> None:
+    [delivery] = verdict(find_client("vscode"), [NULL], "").tools
+    [reason] = delivery.reasons
+    assert (delivery.fate, reason.place) == (Fate.REFUSED, "inputSchema.required")
+    assert reason.fact is not None
+    assert (reason.fact.source[:26], reason.fact.date[:2]) == ("https://github.com/microso", "20")
+
+
+def test_a_tool_that_cannot_be_read_is_lost_in_every_client() -> None:
+    lost = SkippedTool("untyped", "inputSchema.type is missing", place="inputSchema.type")
+    page = SkippedTool("", "the cursor repeats", "page", number=2)
+    [found] = deliver(_sure(), [Listed("shop", [PLAIN], [lost, page])])
+    assert [(one.tool, one.fate) for one in found.tools] == [
+        ("untyped", Fate.LOST),
+        ("list_orders", Fate.WHOLE),
+    ]
+    assert (found.verdict, found.shown) == (Verdict.DEGRADED, 1)
+    assert found.tools[0].reasons[0].place == "inputSchema.type"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "kind"),
+    [("2025-06-18", Verdict.BLOCKED), ("2026-07-28", Verdict.WORKS), ("", Verdict.UNKNOWN)],
+)
+def test_a_server_that_refuses_older_clients_is_blocked_in_them_and_costs_no_tokens(
+    protocol: str, kind: Verdict
+) -> None:
+    client = replace(_sure(), protocol=protocol)
+    [found] = deliver(client, [Listed("shop", [PLAIN], is_new_only=True)], tokens=lambda _: 7)
+    assert found.verdict is kind
+    assert [one.tokens for one in found.tools] == [0 if kind is Verdict.BLOCKED else 7]
+
+
+def test_names_that_meet_across_servers_are_told_of_the_one_that_is_asked_for() -> None:
+    flat = replace(_sure(), names=NameRule())
+    listed = [Listed(name, [replace(PLAIN, server=name)]) for name in ("shop", "store")]
+    [found] = deliver(flat, listed, only="shop")
+    assert (found.listed.server, found.finding) == (
+        "shop",
+        "1 of 1 name equal, list_orders: same name as store:list_orders",
+    )
 
 
 TASK = replace(PLAIN, name="render", task_support="required")

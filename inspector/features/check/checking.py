@@ -84,8 +84,8 @@ class Disabled:
 class Demands:
     """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
 
-    `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason. `new_only`
-    are the servers that refuse older clients.
+    `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason.
+    `new_only` are the servers that refuse older clients.
     """
 
     expectations: tuple[Expectation, ...] = ()

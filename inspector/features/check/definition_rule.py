@@ -147,7 +147,7 @@ def definition_findings(
 
 
 def _skipped(listed: Listed) -> Iterator[Finding]:
-    """What of a server's list could not be read, or stands in it twice, and what it prints beside messages."""
+    """What of a server's list could not be read, or or stands in it twice."""
     for one in listed.skipped:
         times = f" {one.times:,} times" if one.times > 1 else ""
         if one.kind == "page":
@@ -165,12 +165,14 @@ def _schemas(listed: Listed, of_clients: dict[tuple[str, str, str], list[Finding
                 () if schema is None else faults(schema, listed.protocol, is_output=where != "inputSchema")
             )
             for rule in (INVALID, DOUBTFUL):
-                says = [f"{where}: {one.says}." for one in found if one.is_hint is (rule is DOUBTFUL)]
+                mine = [one for one in found if one.is_hint is (rule is DOUBTFUL)]
+                says = [f"{where}: {one.says}." for one in mine]
                 refused = (of_clients.pop((SCHEMA_REFUSED.name, tool.id, one), ()) for one in says)
                 by = dict.fromkeys(one.client for same in refused for one in same)
                 told = [f"refused by {', '.join(by)}"] if by else []
                 if says:
-                    yield Finding(rule, listed.server, tool.name, says[0], "\n".join((*says[1:], *told)))
+                    proof = (f"{where}.{mine[0].place}".rstrip("."), *says[1:], *told)
+                    yield Finding(rule, listed.server, tool.name, says[0], "\n".join(proof))
 
 
 def _joined(same: Sequence[Finding]) -> Finding:

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client, all_clients, find_client, real_clients
 from inspector.clients.delivery import Listed
+from inspector.core.server import SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check import definition_rule
 from inspector.features.check.definition_rule import RULES, definition_findings
@@ -191,6 +192,36 @@ def test_what_holds_for_several_clients_is_said_once() -> None:
     clients = ["anthropic-bm25", "anthropic-regex"]
     [refused] = [one for one in found(long, clients) if one.rule is definition_rule.NAME_REFUSED]
     assert refused.client == "anthropic-bm25, anthropic-regex"
+
+
+def test_what_a_listing_lost_is_told_by_kind() -> None:
+    skipped = [
+        SkippedTool("untyped", "inputSchema.type is missing"),
+        SkippedTool("", "the cursor repeats", "page", number=2),
+        SkippedTool("get_invoice", "listed again; the first one is used", "again"),
+    ]
+    told = list(definition_findings(ToolIndex([GOOD]), [Listed("shop", [GOOD], skipped)]))
+    assert [(one.rule.name, one.subject) for one in told] == [
+        ("tool-lost", "shop:untyped"),
+        ("page-lost", "shop"),
+        ("listed-twice", "shop:get_invoice"),
+    ]
+
+
+def test_a_schema_that_is_invalid_is_told_once_with_all_clients_that_refuse_it() -> None:
+    broken = {**DESCRIBED, "required": None}
+    [finding] = found(replace(GOOD, input_schema=broken), ["vscode", "openai-api", "cursor"])
+    assert (finding.rule.name, finding.client) == ("schema-invalid", "")
+    assert finding.proof == "inputSchema.required\nrefused by vscode, openai-api"
+
+
+@given(st.integers(2, 60))
+def test_what_many_tools_share_is_one_finding_with_their_number(number: int) -> None:
+    tools = [replace(GOOD, name=f"get_{at}_bill", annotations=Annotations()) for at in range(number)]
+    [finding] = found(tools)
+    assert (finding.subject, finding.message) == ("shop", f"{number} tools: It declares none of MCP's hints.")
+    assert finding.tools == tuple(tool.name for tool in tools)
+    assert (f"and {number - 5} more" in finding.proof) is (number > 5)
 
 
 TEXTS = st.text(max_size=40)

@@ -139,9 +139,10 @@ def test_a_confidence_is_compared_with_what_was_asked_for() -> None:
     assert f"a confidence of {sure:.2f}" in short.problem
 
 
-def test_a_search_that_answers_nothing_finds_no_tool() -> None:
+def test_a_search_that_answers_nothing_still_has_ranks_but_no_confidence() -> None:
     strict = SearchRules(threshold=2.0, closest_threshold=2.0)
-    assert not tried("money back -> refund_order", "hybrid", strict).holds
+    assert tried("money back -> refund_order", "hybrid", strict).holds
+    assert not tried("money back -> refund_order>=0.01", "hybrid", strict).holds
     assert tried("money back -> nothing", "hybrid", strict).holds
 
 
