@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from inspector.clients.client import Client, Confidence, Fact, NameRule, Topic, find_client, real_clients
-from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver, delivery_lines
+from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver
+from inspector.clients.delivery_line import delivery_lines
 from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool
 

@@ -120,9 +120,7 @@ def check(
     files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
     demands = Demands(
         (*map(parse, (*own.expect, *expected)), *(one for file in files for one in read_expectations(file))),
-        (*clients, *(_installed() if installed else ()))
-        or tuple(map(find_client, own.client))
-        or real_clients(),
+        (*clients, *_installed(installed)) or tuple(map(find_client, own.client)) or real_clients(),
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
         own.disable,
@@ -152,8 +150,10 @@ def check(
         sys.exit(code)
 
 
-def _installed() -> Iterator[Client]:
-    """The clients whose files of servers are here. Raises ConfigError if there are none."""
+def _installed(is_asked: bool) -> Iterator[Client]:
+    """The clients whose files of servers are here, if that was asked for. Raises ConfigError without any."""
+    if not is_asked:
+        return
     files = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
     there = {file.client for file in files if is_there(file)}
     found = [one for one in real_clients() if any(f"{name} ".startswith(f"{one.title} ") for name in there)]

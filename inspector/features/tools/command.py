@@ -14,7 +14,8 @@ from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import Exit, run
 from inspector.cli.table import show
 from inspector.clients.client import Client
-from inspector.clients.delivery import ServerDelivery, delivery_lines
+from inspector.clients.delivery import ServerDelivery
+from inspector.clients.delivery_line import delivery_lines
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, milliseconds

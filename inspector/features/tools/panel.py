@@ -13,7 +13,8 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED, change_lines, problem_line
 from inspector.app.draw.table import ICONS, fact, fact_lines
-from inspector.clients.delivery import Listed, ServerDelivery, delivery_lines
+from inspector.clients.delivery import Listed, ServerDelivery
+from inspector.clients.delivery_line import delivery_lines
 from inspector.core.definition import definition_changes
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
