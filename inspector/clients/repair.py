@@ -42,7 +42,7 @@ _MAY: Mapping[Kind, str] = {
     "limit": "be beyond the limit",
     "form": "have another form:",
     "closed": "have other names",
-    "unknown": "be others: they cannot be compared",
+    "unknown": "take others: it cannot be compared",
 }
 
 

@@ -82,6 +82,8 @@ _TIGHTER = {"minimum": "exclusiveMinimum", "maximum": "exclusiveMaximum"}
 _LOW["minProperties"] = _HIGH["maxProperties"] = "object"
 _FORMS = {"pattern": "string", "format": "string", "multipleOf": "number", "uniqueItems": "array"}
 _PLAINLY = ("type", "enum", "const", "properties", "required", "additionalProperties", "items")
+# Without these, a schema takes what it took, and more.
+_KEEPS_OUT = frozenset(("propertyNames", "dependentRequired", "contains", "not"))
 _COMPARED = frozenset((*_PLAINLY, *COMBINED, *_LOW, *_HIGH, *_FORMS))
 _TOO_LARGE = "it is too large to be compared"
 
@@ -208,7 +210,8 @@ class _Comparison:
             return
         yield from self._value_narrowings(path, before, after)
         for key in sorted((old.keys() | new.keys()) - _COMPARED - WORDS - CONTAINERS):
-            if not self._is_equal(old.get(key), new.get(key)):
+            is_dropped = key in _KEEPS_OUT and key not in new
+            if not is_dropped and not self._is_equal(old.get(key), new.get(key)):
                 yield Narrowing(path, "unknown", f"`{key}` changed")
         if "array" in types and "items" in new:
             yield from self.found(f"{path}[]", old.get("items", True), new["items"], depth + 1)

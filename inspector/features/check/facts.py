@@ -153,6 +153,7 @@ def _repairs(one: Finding, left: dict[str, SchemaRepair], *, in_full: bool) -> I
     ids = [f"{one.server}:{name}" for name in one.tools] or [one.subject]
     made = [made for id_ in ids if (made := left.pop(id_, None)) is not None]
     for each in made if in_full else made[:1]:
+        yield f"repair of {each.tool_id}:"
         yield from repair_lines(each, _REPAIR_SHOWN if in_full else _REQUESTS_SHOWN)
     if len(made) > 1 and not in_full:
         yield f"and {count(len(made) - 1, 'more repair')}: --all"

@@ -297,7 +297,9 @@ def detail(finding: Finding, mended: SchemaRepair | None = None) -> Content:
     if finding.effect is not None:
         lines += [Content.styled("\nIf it were mended", "bold"), *drawn_effect(finding.effect)]
     if mended is not None and finding.rule in REPAIRED:
-        lines.append(Content.styled("\nRepair", "bold"))
+        lines.append(
+            Content.assemble(("\nRepair of ", "bold"), plain(mended.tool_id, newlines=False, limit=200))
+        )
         lines += (_of_difference(line) for line in repair_lines(mended, _REPAIR_LINES))
     return Content("\n").join(lines)
 

@@ -94,11 +94,11 @@ def _repaired(
 def repair_lines(one: SchemaRepair, most: int) -> Iterator[str]:
     """A repair for people: its steps, what it accepts, and the lines that differ, of each so many."""
     if one.steps:
-        yield f"repair of {one.tool_id}: {'; '.join(one.steps)}"
+        yield f"{'; '.join(one.steps)}."
         yield _ACCEPTED[one.accepts]
         yield from _first(one.lines, most, "  ")
     if one.left:
-        yield f"for the author of {one.tool_id} to mend:"
+        yield "For its author to mend:"
         yield from _first(one.left, most, "  ")
     yield from _first(one.difference.splitlines(), most * 4, "")
 

@@ -95,11 +95,11 @@ def test_a_repair_says_what_it_accepts_and_counts_what_it_does_not_show() -> Non
     lines = ("a may now be left out", "b may now be left out")
     made = SchemaRepair("shop:list", {}, ("items are said",), "more", lines, ("c has no type",), "-x\n+y\n")
     assert list(repair_lines(made, 1)) == [
-        "repair of shop:list: items are said",
+        "items are said.",
         "It accepts more arguments:",
         "  a may now be left out",
         "  and 1 more",
-        "for the author of shop:list to mend:",
+        "For its author to mend:",
         "  c has no type",
         "-x",
         "+y",
