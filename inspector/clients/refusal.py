@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass as plain_dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Literal
 
 from pydantic import ConfigDict
@@ -16,28 +15,6 @@ from inspector.schema.reading import TooLarge, Work, names, types_of
 from inspector.schema.validity import FaultKind, SchemaFault, faults
 
 Effect = Literal["refused", "ignored", "changed"]
-Kind = Literal[
-    "object",
-    "without",
-    "only",
-    "draft",
-    "items",
-    "names",
-    "closed",
-    "required",
-    "declared",
-    "one-type",
-    "texts",
-    "schemas",
-    "typed",
-    "formats",
-    "alone",
-    "resolved",
-    "properties",
-    "levels",
-    "values",
-    "letters",
-]
 # So many are told of one schema, and so many names in one sentence.
 _MOST, _MOST_NAMED = 50, 5
 _SAYS_WHAT = frozenset({"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"})
@@ -56,13 +33,17 @@ class Condition:
     their names and values. `source` is a public address, looked up or published on `date`.
     """
 
-    kind: Kind
+    kind: str
     source: str
     date: str
     of: tuple[str, ...] = ()
     most: int = 0
     top: bool = False
     effect: Effect = "refused"
+
+    def __post_init__(self) -> None:
+        if self.kind not in {*_EVERYWHERE, *_FAULTS, *_SIZES}:
+            raise ValueError(f"no condition '{self.kind}'")
 
 
 @plain_dataclass(frozen=True, slots=True)
@@ -113,7 +94,9 @@ def _found(conditions: Sequence[Condition], schema: object) -> Iterator[Refusal]
             if isinstance(schema, Mapping):
                 for fault in _faults(_FAULTS[kind], compact(schema), *condition.of):
                     yield Refusal(fault.place, fault.says, condition)
-        elif (size := _SIZES[kind](every)) > condition.most:
+        elif (
+            size := _SIZES[kind]([part for part in every if isinstance(part.value, Mapping)])
+        ) > condition.most:
             told = kind if kind != "letters" else "characters in names and values"
             yield Refusal(
                 "", f"its schema has {size:,} {told}, of which {condition.most:,} are allowed", condition
@@ -172,8 +155,7 @@ def _one_type(_condition: Condition, schema: JsonObject) -> Iterator[str]:
 
 
 def _texts(_condition: Condition, schema: JsonObject) -> Iterator[str]:
-    values = schema.get("enum")
-    if isinstance(values, list):
+    if values := _values(schema):
         if others := [one for one in values if not isinstance(one, str) or not one]:
             yield f"has the value {shown(others[0])} in its enum, where only texts may be, and no empty ones"
         elif "string" not in _said(schema):
@@ -200,53 +182,34 @@ def _alone(condition: Condition, schema: JsonObject) -> Iterator[str]:
         yield f"has {_listed(beside)} beside $ref"
 
 
+_OF_ONE = (
+    *(_object, _without, _only, _items, _names, _closed, _required),
+    *(_declared, _one_type, _texts, _schemas, _typed, _formats, _alone),
+)
 _EVERYWHERE: Mapping[str, Callable[[Condition, Any], Iterator[str]]] = {
-    "object": _object,
-    "without": _without,
-    "only": _only,
-    "items": _items,
-    "names": _names,
-    "closed": _closed,
-    "required": _required,
-    "declared": _declared,
-    "one-type": _one_type,
-    "texts": _texts,
-    "schemas": _schemas,
-    "typed": _typed,
-    "formats": _formats,
-    "alone": _alone,
+    check.__name__.strip("_").replace("_", "-"): check for check in _OF_ONE
 }
 
 
 # What is asked of all of it together.
 
 
-def _enums(every: Sequence[Part]) -> Iterator[list[Any]]:
-    values = (part.value.get("enum") for part in every if isinstance(part.value, Mapping))
-    yield from (one for one in values if isinstance(one, list))
+def _values(schema: JsonObject) -> list[Any]:
+    values = schema.get("enum")
+    return values if isinstance(values, list) else []
 
 
-def _all_names(every: Sequence[Part]) -> Iterator[str]:
-    for part in every:
-        if isinstance(part.value, Mapping):
-            yield from _properties(part.value)
-
-
-def _letters(every: Sequence[Part]) -> int:
-    schemas = [part.value for part in every if isinstance(part.value, Mapping)]
-    values = [*chain.from_iterable(_enums(every)), *(one.get("const") for one in schemas)]
-    defined = chain.from_iterable(as_object(one.get("$defs")) for one in schemas)
-    return sum(len(one) for one in (*_all_names(every), *defined, *values) if isinstance(one, str))
+def _letters(schema: JsonObject) -> int:
+    named = (*_properties(schema), *as_object(schema.get("$defs")), *_values(schema), schema.get("const"))
+    return sum(len(one) for one in named if isinstance(one, str))
 
 
 _SIZES: Mapping[str, Callable[[Sequence[Part]], int]] = {
-    "properties": lambda every: sum(1 for _ in _all_names(every)),
-    "levels": lambda every: max((part.level for part in every if isinstance(part.value, Mapping)), default=0),
-    "values": lambda every: sum(map(len, _enums(every))),
-    "letters": _letters,
+    "properties": lambda every: sum(len(_properties(part.value)) for part in every),
+    "levels": lambda every: max((part.level for part in every), default=0),
+    "values": lambda every: sum(len(_values(part.value)) for part in every),
+    "letters": lambda every: sum(_letters(part.value) for part in every),
 }
-
-
 _FAULTS: Mapping[str, FaultKind] = {"draft": "keyword", "resolved": "reference"}
 
 
