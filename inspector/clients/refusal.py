@@ -83,6 +83,7 @@ def refusals(conditions: Sequence[Condition], schema: object) -> tuple[Refusal, 
 
 def _found(conditions: Sequence[Condition], schema: object) -> Iterator[Refusal]:
     every = list(parts(schema, Work()))
+    schemas = [part for part in every if isinstance(part.value, Mapping)]
     for condition in conditions:
         kind = condition.kind
         if check := _EVERYWHERE.get(kind):
@@ -94,9 +95,7 @@ def _found(conditions: Sequence[Condition], schema: object) -> Iterator[Refusal]
             if isinstance(schema, Mapping):
                 for fault in _faults(_FAULTS[kind], compact(schema), *condition.of):
                     yield Refusal(fault.place, fault.says, condition)
-        elif (
-            size := _SIZES[kind]([part for part in every if isinstance(part.value, Mapping)])
-        ) > condition.most:
+        elif (size := _SIZES[kind](schemas)) > condition.most:
             told = kind if kind != "letters" else "characters in names and values"
             yield Refusal(
                 "", f"its schema has {size:,} {told}, of which {condition.most:,} are allowed", condition
