@@ -4,7 +4,7 @@ Nothing here looks for words of a list: whether a description says when to use a
 only what is certain is said, that it has no word that the name does not have.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +19,7 @@ from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
 from inspector.features.check.finding import Effect, Finding, Rule, Stage, folded, rules
 from inspector.schema.json_value import as_object
-from inspector.schema.schema import fields
+from inspector.schema.schema import SchemaField, fields
 from inspector.schema.validity import faults
 from inspector.search.answer.confusable import CLOSE, Closeness
 from inspector.search.answer.standing import Standings
@@ -66,11 +66,9 @@ from inspector.search.ranker.catalog_rankers import CatalogRankers
       The model never reads the rest, nor does the client's search. Say first what matters.
     """,
 )
-RESULT, PARAMETER, UNANNOTATED, DOUBTED, DOUBTFUL, SCHEMA_CUT = rules(
+PARAMETER, UNANNOTATED, DOUBTED, DOUBTFUL, SCHEMA_CUT = rules(
     Stage.CALLED,
     """
-    result-undescribed | note | Nothing describes its result
-      A model has to call it to learn what comes back. Declare an output schema, or say it in a sentence.
     parameter-undescribed | note | A parameter has no description
       A model guesses its form and meaning from its name. Describe each parameter.
     no-annotations | note | It has no annotations
@@ -100,7 +98,7 @@ SIBLING, NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
 )
 RULES = (
     *(LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, INVALID, NO_TASK, TWICE),
-    *(EMPTY, RESTATED, RESULT, PARAMETER, SIBLING, UNANNOTATED, DOUBTED),
+    *(EMPTY, RESTATED, PARAMETER, SIBLING, UNANNOTATED, DOUBTED),
     *(DOUBTFUL, ONE_NAME, NAME_CUT, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
 )
 _RULES = {
@@ -113,6 +111,8 @@ _RULES = {
     Kind.NAME_CUT: NAME_CUT,
     Kind.CUT: CUT,
 }
+# A longer description in the words of a name may still say how they belong together.
+_FEW_WORDS = 4
 # So much of a text is quoted as proof.
 _QUOTED = 160
 # Most similar tools that a finding tells.
@@ -186,7 +186,6 @@ def _alone(tool: Tool) -> Iterator[Finding]:
     known = fields(tool.input_schema)
     named = {*terms(tool.name), *terms(tool.server)}
     said = set(terms(tool.description))
-    asked = {term for one in known for text in (one.name, one.description) for term in terms(text)}
 
     def finding(rule: Rule, message: str, proof: str) -> Finding:
         return Finding(rule, tool.server, tool.name, message, proof)
@@ -194,12 +193,9 @@ def _alone(tool: Tool) -> Iterator[Finding]:
     quoted = f"“{_quoted(tool.description)}”"
     if not tool.description.strip():
         yield finding(EMPTY, "It has no description.", f"the name alone: {tool.name}")
-    elif said and said <= named:
+    elif said and said <= named and len(tool.description.split()) <= _FEW_WORDS:
         yield finding(RESTATED, "Its description has no word that its name does not have.", quoted)
-    if tool.output_schema is None and said <= named | asked:
-        message = "It has no output schema, and no word beyond its name and parameters."
-        yield finding(RESULT, message, quoted if said else f"the name alone: {tool.name}")
-    if silent := [one.name for one in known if not one.description.strip()]:
+    if silent := [one.name for one in known if not one.description.strip() and not _has_told_parts(one)]:
         message = f"{len(silent)} of {count(len(known), 'parameter')} without a description."
         yield finding(PARAMETER, message, _listed(silent))
     if tool.annotations == _NO_CLAIMS:
@@ -209,6 +205,13 @@ def _alone(tool: Tool) -> Iterator[Finding]:
         yield finding(UNANNOTATED, f"It declares none of MCP's hints{has_schema}.", proof)
     elif against := contradiction(tool):
         yield finding(DOUBTED, f"{against[0].upper()}{against[1:]}.", str(tool.annotations))
+
+
+def _has_told_parts(one: SchemaField) -> bool:
+    """Whether a parameter is an object, or a list of them, whose own parameters are described."""
+    items = one.schema.get("items")
+    inner = (fields(part) for part in (one.schema, items) if isinstance(part, Mapping))
+    return any(part.description.strip() for parts in inner for part in parts)
 
 
 def _quoted(text: str) -> str:

@@ -74,7 +74,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Facts about definitions with their proof: why a tool is not found, not chosen, or called wrongly.",
-        "t: one stage. trust: hidden characters, names that collide, and where data may flow.",
+        "t: one stage. trust: hidden characters, and names that collide or look alike.",
         "What mending changes is measured on labelled requests (discovery.evaluation).",
         "space shows the findings that change nothing and mere notes, or folds them away again.",
         "enter opens the tool; on a narrow terminal first the proof. w and e go to Search: why not, edit.",

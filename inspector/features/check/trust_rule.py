@@ -1,4 +1,4 @@
-"""Trust as facts: hidden characters, names that collide, descriptions of other servers' tools, data flow.
+"""Trust as facts: hidden characters, names that collide, descriptions of other servers' tools.
 
 Nothing here judges words. Rules over words find few poisoned descriptions and accuse many benign servers.
 """
@@ -27,13 +27,9 @@ RULES = rules(
       A name in other letters passes for another tool or server. Use plain letters.
     names-other-server | warning | A description names another server's tool
       A description can steer how tools of other servers are used. Read it, or describe only the own tool.
-    data-flow | note | Private data, untrusted content and a way out are in one toolset
-      Untrusted content can make a model send private data out. Leave one of the three out, or approve calls.
-    data-flow-unknown | note | It is unknown where data may flow
-      Without openWorldHint nobody can tell which tools reach the outside world. Annotate them.
     """,
 )
-HIDDEN, SAME_NAME, LOOK_ALIKE, OTHER_SERVER, FLOW, FLOW_UNKNOWN = RULES
+HIDDEN, SAME_NAME, LOOK_ALIKE, OTHER_SERVER = RULES
 
 # Most places and names that a finding tells; the rest is counted.
 _MOST_TOLD = 8
@@ -144,7 +140,6 @@ def trust_findings(tools: Sequence[Tool], instructions: Mapping[str, str]) -> It
     yield from _same_names(tools)
     yield from _look_alikes(tools)
     yield from _other_servers(tools, instructions)
-    yield from _flow(tools)
 
 
 def _hidden(server: str, tool: str, hidden: Sequence[Hidden]) -> Iterator[Finding]:
@@ -226,24 +221,3 @@ def _naming(
         what = "Its description names" if tool else "The instructions name"
         message = f"{what} {count(len(named), 'tool')} of other servers."
         yield Finding(OTHER_SERVER, server, tool, message, _listed(named))
-
-
-def _flow(tools: Sequence[Tool]) -> Iterator[Finding]:
-    """What tools do with data, by their annotations alone; the claims are the servers' own.
-
-    Without readOnlyHint a tool is taken to write, as MCP has it.
-    """
-    claims = [(tool.id, tool.annotations) for tool in tools]
-    parts = {
-        "private": [one for one, says in claims if says.open_world is False and says.read_only],
-        "untrusted": [one for one, says in claims if says.open_world],
-        "out": [one for one, says in claims if says.open_world and not says.read_only],
-    }
-    if all(parts.values()):
-        message = "By their annotations, tools read private data, read untrusted content and send data out."
-        proof = "\n".join(f"{name}: {_listed(ids)}" for name, ids in parts.items())
-        yield Finding(FLOW, "", "", message, proof)
-    if unknown := [one for one, says in claims if says.open_world is None]:
-        share = f"{len(unknown):,} of {count(len(tools), 'tool')}"
-        message = f"{share} say nothing about the world they reach, so where data may flow is unknown."
-        yield Finding(FLOW_UNKNOWN, "", "", message, _listed(unknown))

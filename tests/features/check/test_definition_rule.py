@@ -68,18 +68,18 @@ def test_a_description_with_a_word_of_its_own_restates_nothing(text: str) -> Non
     assert definition_rule.RESTATED not in rules(replace(GOOD, description=text))
 
 
-def test_a_result_is_described_by_a_schema_or_by_a_word_beyond_name_and_parameters() -> None:
-    silent = replace(GOOD, description="Get the invoice by number.", output_schema=None)
-    assert definition_rule.RESULT in rules(silent)
-    assert definition_rule.RESULT not in rules(replace(silent, output_schema={"type": "object"}))
-    assert definition_rule.RESULT not in rules(replace(silent, description="The amount by number."))
-
-
 def test_each_parameter_without_a_description_is_named() -> None:
     schema = {"type": "object", "properties": {"id": {"type": "string"}, **DESCRIBED["properties"], "by": {}}}
     [finding] = found(replace(GOOD, input_schema=schema))
     assert (finding.rule, finding.proof) == (definition_rule.PARAMETER, "id, by")
     assert finding.message == "2 of 3 parameters without a description."
+
+
+def test_a_parameter_is_described_by_what_is_in_it() -> None:
+    item = {"type": "object", "properties": {"name": {"type": "string", "description": "Of the item."}}}
+    for inner in (item, {"type": "array", "items": item}):
+        schema = {"type": "object", "properties": {"items": inner}}
+        assert definition_rule.PARAMETER not in rules(replace(GOOD, input_schema=schema))
 
 
 def test_annotations_are_missing_only_if_there_is_none() -> None:

@@ -1,4 +1,4 @@
-"""Trust as facts: what hides, what passes for something else, whom a text names, and where data may flow."""
+"""Trust as facts: what hides, what passes for something else, and whom a text names."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -104,28 +104,6 @@ def test_own_tools_parameters_and_plain_words_name_no_other_server() -> None:
         (WEB, replace(takes, description="if fetch_page is set")),
     ):
         assert _found("names-other-server", *tools) == []
-
-
-def test_private_data_untrusted_content_and_a_way_out_are_one_finding_with_their_tools() -> None:
-    (found,) = _found("data-flow", MAIL, NOTES, WEB)
-    assert found.subject == "all servers"
-    assert found.proof.splitlines() == [
-        "private: notes:read_note",
-        "untrusted: mail:send_message; web:fetch_page",
-        "out: mail:send_message",
-    ]
-
-
-@pytest.mark.parametrize("left_out", [MAIL, NOTES])
-def test_without_one_of_the_three_no_flow_is_told(left_out: Tool) -> None:
-    assert _found("data-flow", *(tool for tool in (MAIL, NOTES, WEB) if tool is not left_out)) == []
-
-
-def test_what_nobody_annotated_is_unknown_and_never_guessed() -> None:
-    bare = Tool("web", "upload_secret_file", "Sends private files to anyone.")
-    (found,) = _found("data-flow-unknown", bare, NOTES)
-    assert found.message.startswith("1 of 2 tools say nothing about the world they reach")
-    assert _found("data-flow-unknown", NOTES) == []
 
 
 def test_what_is_hidden_in_a_definition_is_a_code_on_screen_and_nothing_else_is() -> None:
