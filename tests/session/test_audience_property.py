@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from inspector.core.access import AccessPolicy, Audience, Grant, Scope, ServerRule, Toolset, User
+from inspector.core.access import AccessPolicy, Grant, Scope, ServerRule, Toolset, User
 from inspector.core.error import ToolsightError
 from inspector.core.message import ModelRequest, NoteMessage, ToolMessage
 from inspector.core.tool import Tool
@@ -93,9 +93,15 @@ class Driven:
 
     def forbidden(self) -> list[str]:
         """The words of tools that no model may know now."""
-        audience = Audience(TOOLSETS[self.toolset], policy(self.granted[0]).sight("ada", ""))
-        now = {one.id: one for server in self.rig.servers.values() for one in server.tools}
-        return [WORDS[key] for key, one in TOOLS.items() if not audience.admits(now.get(one.id, one))]
+        toolset, granted = TOOLSETS[self.toolset], self.granted[0]
+        hidden = {
+            one.id for server in self.rig.servers.values() for one in server.tools if one.meta == APP_ONLY
+        }
+        return [
+            WORDS[key]
+            for key, one in TOOLS.items()
+            if key not in granted or one.id in hidden or (toolset is not None and not toolset.permits(one))
+        ]
 
     async def turn(self) -> list[ModelRequest]:
         """One message of a person, with a search and a call in it; the requests that were sent."""
