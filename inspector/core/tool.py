@@ -326,6 +326,10 @@ class Catalog:
         """The tools that wait for a search, including those loaded since."""
         return tuple(tool for tool in self.tools if tool.id in self.deferred_ids)
 
+    def views_of(self, server: str) -> tuple[str, ...]:
+        """The names of its tools that no model knows."""
+        return tuple(tool.name for tool in self.views if tool.server == server)
+
     def get(self, tool_id: str) -> Tool | None:
         return self.by_id.get(tool_id)
 

@@ -40,6 +40,7 @@ from inspector.features.tools.facts import (
     frame_time,
     tool_json,
     verdict_json,
+    views_fact,
     warning_facts,
 )
 from inspector.mcp.frame import Flaw, Frame
@@ -177,6 +178,7 @@ def _told(bench: Workbench, server: ServerState, offered: Mapping[str, Any]) -> 
     listed = (count(offered[f"{one}s"], one) for one in nouns if offered[f"{one}s"])
     yield Fact("also lists", ", ".join(listed))
     yield from (Fact("lists", one, warns=True) for one in offered["list_problems"])
+    yield views_fact(bench.catalog.views_of(server.name))
     if server.phase is ServerPhase.FAILED:
         yield from failure_facts(server)
         yield Fact("stderr", "\n".join(server.stderr_tail.splitlines()[-STDERR_LINES:]))

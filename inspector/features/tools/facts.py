@@ -32,12 +32,14 @@ def server_facts(
     held: int = 0,
     trusted: bool = False,
     clients: str = "",
+    views: Sequence[str] = (),
 ) -> Iterator[Fact]:
     """What is known of a server, then what to look at.
 
     `changes` are the last ones of its tools' definitions, `flaws` what it sent that had to be repaired or
     dropped. `held` counts its tools that are kept as they were while it is away; `trusted` says whether what
-    it claims about its tools is believed. `clients` says in which clients it works.
+    it claims about its tools is believed. `clients` says in which clients it works, `views` names the tools
+    for its own view alone.
     """
     yield from failure_facts(server)
     info = server.info
@@ -51,7 +53,13 @@ def server_facts(
         yield Fact("its claims", _TRUSTED if trusted else _NOT_TRUSTED)
         yield Fact("changed", _changes(server, changes))
         yield Fact("clients", clients)
+    yield views_fact(views)
     yield from warning_facts(server, flaws)
+
+
+def views_fact(names: Sequence[str]) -> Fact:
+    """The tools that no model knows: their server keeps them for its own view (SEP-1865)."""
+    return Fact("for its view", f"{', '.join(names)}: you can call it, no model can" if names else "")
 
 
 def failure_facts(server: ServerState) -> Iterator[Fact]:

@@ -134,6 +134,7 @@ class ServerPanel(InContext, ViewPanel):
                 held=sum(tool.server == server.name for tool in state.held.values()),
                 trusted=server.name in state.trusted_servers,
                 clients=self._verdicts if self._judged[0] == server.name else "",
+                views=self.session.catalog.views_of(server.name),
             )
             about = [one for one in state.problems if one.server == server.name]
             lines = fact_lines(facts, _SERVER_LABELS, self.text_width), *map(problem_line, about)
