@@ -7,7 +7,7 @@ of them: they can be applied to a catalog, and are as sure as the weakest fact t
 import datetime
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from inspector.clients.refusal import Condition
+from inspector.clients.rule import ListingRule, NameRule, ResultRule, SchemaRule, SearchRule, TextRule
 from inspector.config.file import MEGABYTE, read_text
 from inspector.core.error import ConfigError
 from inspector.core.settings import ClientCapabilities
@@ -101,115 +101,28 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
-class NameRule:
-    """How a model reads a tool's name. `form` joins `{server}` and `{tool}`.
+class Fidelity:
+    """How near Toolsight comes to what the client sent: so many of its definitions are the `same`.
 
-    Characters that match the pattern `replaced` become underscores, in a server's name those that match
-    `server_replaced`. A server's name ends after `server_limit` characters (0: never). A name of more than
-    `limit` characters (0: any length) is `refused`, `cut` at its end, cut in the `middle`, or cut and given a
-    `hash`, as are names that are equal only once their characters are replaced, or all that are `changed`.
+    That is name, description and schema, on servers that were made to be hard. `bound` says that its search
+    was switched off, so that all were bound at once.
     """
 
-    form: str = "{tool}"
-    replaced: str = ""
-    server_replaced: str = ""
-    server_lower: bool = False
-    server_limit: int = 0
-    limit: int = 0
-    over: Literal["refused", "cut", "middle", "hash", "changed"] = "refused"
+    same: int
+    of: int
+    version: str
+    date: str
+    bound: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.same:,} of {self.of:,}"
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class TextRule:
-    """After how many characters texts are cut (0: never), and the `mark` that follows a cut.
-
-    Descriptions that are `bound` at once may end earlier than those that a search loads (0: as those).
-    `changed_by` is the variable by which a person changes that. With `first_line`, only the first line of a
-    server's instructions is shown. `block` is the size in bytes (UTF-8) of everything that is listed of
-    servers (0: any).
-    """
-
-    description: int = 0
-    bound: int = 0
-    instructions: int = 0
-    mark: str = ""
-    changed_by: str = ""
-    first_line: bool = False
-    block: int = 0
-
-
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class SchemaRule:
-    """What becomes of an input schema.
-
-    The keywords `top` at its top level are removed. Of all others only those in `keeps` stay, everywhere in
-    it (empty: all). From `largest` bytes on (0: never) the descriptions of all parameters are removed. A tool
-    whose schema does not meet the `conditions` is refused.
-    """
-
-    top: tuple[str, ...] = ()
-    keeps: tuple[str, ...] = ()
-    largest: int = 0
-    conditions: tuple[Condition, ...] = ()
-
-
-Before = Literal["definitions", "names", "servers", "nothing"]
-"""What a model knows of deferred tools before a search: all, their names, their servers, nothing."""
-
-
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class ListingRule:
-    """What is listed before any search, and whether that includes the servers' instructions.
-
-    More than `most` tools (0: any number) are an error, or left out. Tools whose `_meta` says true for the
-    key `always` are bound at once. With `hides_app_tools`, the model gets no tools that are for a server's
-    own view alone.
-    """
-
-    before: Before = "definitions"
-    instructions: bool = True
-    most: int = 0
-    always: str = ""
-    hides_app_tools: bool = False
-
-
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class SearchRule:
-    """How the client searches. `ranker` is one of Toolsight's that follows the rule; empty if it has none.
-
-    `results` is how many tools a search loads. `none` says why there is no ranker.
-    """
-
-    ranker: str = ""
-    results: int = 5
-    none: str = ""
-
-
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class ResultLimit:
-    """Of a text of more than `over` units the model gets `kept` of them; `rest` is what becomes of the rest.
-
-    How many are kept may not be known (None). A tool's `_meta` may name another limit by `changed_by`.
-    """
-
-    over: int
-    unit: Literal["character", "byte", "token"] = "character"
-    kept: int | None = None
-    rest: str = "the rest is cut"
-    changed_by: str = ""
-
-
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class ResultRule:
-    """What becomes of a tool's result; of the `limits`, the first that it is over is the one that counts.
-
-    With `structured`, structured content replaces the text of a result that is no error. The kinds of content
-    in `left_out` do not reach the model.
-    """
-
-    structured: bool = False
-    left_out: tuple[str, ...] = ()
-    limits: tuple[ResultLimit, ...] = ()
+    @property
+    def told(self) -> str:
+        """It in a sentence."""
+        off = ", with its search switched off" if self.bound else ""
+        says = f"Toolsight gives {self} definitions as version {self.version} sent them{off}"
+        return f"{says} (measured {self.date})."
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
@@ -217,8 +130,9 @@ class Client:
     """A client, its rules and the facts behind them.
 
     `declares` is what it says of itself when it connects, with its name; `follows_changes` is whether it
-    lists tools again when a server says that they changed. `protocol` is the newest revision it asks for; ""
-    if that is not known. `tasks` is whether it calls a tool that runs only as a task; None if nobody knows.
+    lists tools again when a server says that they changed, `news_reach` whether its model then gets them in
+    the same session. `protocol` is the newest revision it asks for; "" if that is not known. `tasks` is
+    whether it calls a tool that runs only as a task. None is what nobody knows.
     """
 
     name: str
@@ -233,8 +147,15 @@ class Client:
     facts: tuple[Fact, ...]
     results: ResultRule = ResultRule()
     follows_changes: bool = False
+    news_reach: bool | None = None
+    fidelity: Fidelity | None = None
     protocol: str = ""
     tasks: bool | None = None
+
+    @property
+    def without_search(self) -> "Client":
+        """The client as it is with its search switched off: every definition is bound at once."""
+        return replace(self, listing=replace(self.listing, before="definitions"))
 
     def confidence(self, topic: Topic) -> Confidence:
         """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""
@@ -268,7 +189,11 @@ NAMES = (
     "chatgpt",
     "windsurf",
     "cline",
+    "cline-cli",
     "opencode",
+    "qwen-code",
+    "continue-cli",
+    "kimi-code",
     "kiro",
     "goose",
     "zed",
@@ -327,8 +252,7 @@ def read_client(name: str, text: str) -> Client:
     try:
         data = tomllib.loads(text)
         every, facts, sources = data.pop("every_fact", {}), data.pop("facts", []), data.pop("sources", {})
-        # Files of measured clients had it, with the only value that it can have now.
-        data.get("schemas", {}).pop("at_top", None)
+        _as_changes(data.get("schemas", {}))
         for condition in data.get("schemas", {}).get("conditions", []):
             _confidence, condition["source"], when, *_with = sources[condition.pop("by")]
             condition["date"] = when.rsplit(" ", 1)[1]
@@ -342,6 +266,15 @@ def read_client(name: str, text: str) -> Client:
         fault = error.errors()[0] if isinstance(error, ValidationError) else None
         why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault else str(error)
         raise ConfigError(f"'{name}' is not the file of a client", hint=why) from error
+
+
+def _as_changes(schemas: dict[str, Any]) -> None:
+    """What files of measured clients had in keys of their own, as changes."""
+    schemas.pop("at_top", None)
+    for key, does in (("top", "lose_top"), ("keeps", "keep"), ("largest", "undescribe")):
+        if (value := schemas.pop(key, None)) is not None:
+            change = {"does": does, "value" if key == "largest" else "keys": value}
+            schemas.setdefault("changes", []).append(change)
 
 
 def _lines(facts: dict[str, Any], sources: dict[str, Any]) -> Iterator[dict[str, Any]]:

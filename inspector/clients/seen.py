@@ -1,47 +1,42 @@
 """What becomes of a tool on its way to a client's model: name, description, schema, results."""
 
-import hashlib
 import json
-import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from inspector.clients.change import Change, Kind
-from inspector.clients.client import Client, NameRule, ResultLimit, SchemaRule, TextRule, Topic
-from inspector.clients.refusal import refusals
+from inspector.clients.client import Client, Topic
+from inspector.clients.name import name_changes, name_refused, sent_name, sent_names
+from inspector.clients.rule import NameRule, ResultLimit, ResultRule, TextRule
+from inspector.clients.schema_change import sent_schema
 from inspector.core.message import ToolResult
 from inspector.core.number import count
 from inspector.core.tool import Tool, function_definition, is_for_apps_alone
 from inspector.schema.json_value import JsonObject, compact
-from inspector.schema.parts import changed
+from inspector.schema.schema import checked_output
 
-_HASH_DIGITS, _FEW_DIGITS = 12, 8
-_MIDDLE, _DELIMITER = "...", "__"
-_DESCRIPTION = "description"
 _TASKS = {
     False: Change(Kind.TASK, "every call fails: it runs only as a task", "execution.taskSupport"),
     None: Change(Kind.UNKNOWN, "it runs only as a task; whether the client calls one so is not known"),
 }
 _HIDDEN = Change(Kind.HIDDEN, "only its server's own view may call it", "_meta.ui.visibility")
-# Without these a model can call a tool as well.
-_SPARE = frozenset({"title", "$schema", "$id", "$comment"})
-# A server may nest schemas as deep as it likes.
-_DEEPEST = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A text of which the model reads the first `kept` characters, and a `mark` if that is not all."""
+    """A text of which the model reads the first `kept` characters, and a `mark` if that is not all.
+
+    A `lead` of the client's own comes before it.
+    """
 
     text: str
     kept: int
     mark: str = ""
+    lead: str = ""
 
     @property
     def shown(self) -> str:
-        return self.text[: self.kept] + (self.mark if self.lost else "")
+        return self.lead + self.text[: self.kept] + (self.mark if self.lost else "")
 
     @property
     def lost(self) -> str:
@@ -81,14 +76,13 @@ def kept_of(rule: TextRule, instructions: str) -> Cut:
 
 def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:
     """The tools that a client's model can get, with the texts and schemas that it gets of them."""
-    found = (see(client, tool) for tool in tools)
     return tuple(
         replace(
             seen.tool,
             description=seen.description.text[: seen.description.kept],
             input_schema=seen.definition["function"]["parameters"],
         )
-        for seen in found
+        for seen in see_all(client, list(tools))
         if not seen.refused
     )
 
@@ -96,178 +90,100 @@ def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:
 def see(client: Client, tool: Tool, name: str = "") -> SeenTool:
     """What the client makes of a tool alone, or under a name. Does not raise, whatever the tool declares."""
     name = name or sent_name(client.names, tool.server, tool.name)
-    texts, listing = client.texts, client.listing
+    listing = client.listing
     bound = bool(listing.always) and tool.meta.get(listing.always) is True
-    description = cut(tool.description, (bound and texts.bound) or texts.description, texts.mark)
-    schema, changes, refused = sent_schema(client.schemas, tool.input_schema)
-    told = [*_name_changes(client.names, name, tool), *changes]
+    at_once = bound or listing.before == "definitions"
+    sent = sent_schema(client.schemas, tool.input_schema)
+    description = _description(client.texts, tool, sent.lead, at_once=at_once)
+    told = [*name_changes(client.names, name, tool), *sent.changes]
     if description.lost:
         says = f"description cut after {description.kept:,} of {len(description.text):,} characters"
         told.append(Change(Kind.CUT, says, "description"))
     if tool.task_support == "required" and client.tasks in _TASKS:
         told.append(_TASKS[client.tasks])
-    is_hidden = listing.hides_app_tools and is_for_apps_alone(tool)
     return SeenTool(
         tool,
         name,
         description,
-        function_definition(name, description.shown, schema),
+        function_definition(name, description.shown, sent.schema),
         tuple(told),
-        _too_long(client.names, name) or refused or (_HIDDEN if is_hidden else None),
+        _unlisted(client, tool) or name_refused(client.names, name) or sent.refused,
         bound,
     )
+
+
+def _description(rule: TextRule, tool: Tool, lead: str, *, at_once: bool) -> Cut:
+    """A description as it is sent, behind what the client says of the schema."""
+    text = tool.description.strip() if rule.stripped else tool.description
+    if not text:
+        return Cut("", 0, lead=rule.empty.format(server=tool.server, tool=tool.name) or lead)
+    lead = f"{lead}\n\n" if lead else ""
+    limit = (at_once and rule.bound) or rule.description
+    found = cut(text, max(limit - len(lead), 1) if limit else 0, rule.mark)
+    return replace(found, lead=lead)
+
+
+def _unlisted(client: Client, tool: Tool) -> Change | None:
+    """Why the client does not list a tool, if it does not."""
+    if client.listing.first_page and tool.page > 1:
+        return Change(Kind.PAGE, f"it is on page {tool.page:,} of the list, and only the first is read")
+    return _HIDDEN if client.listing.hides_app_tools and is_for_apps_alone(tool) else None
 
 
 def see_all(client: Client, tools: Sequence[Tool], server: str = "") -> tuple[SeenTool, ...]:
     """What the client makes of a catalog, or of one server's part of it.
 
-    Tools are marked that share a name, which no model tells apart.
+    Tools are marked that share a name, which no model tells apart, or refused where only one of them is sent.
     """
-    names = _names(client.names, tools)
-    named: dict[str, list[str]] = {}
-    for tool, name in zip(tools, names, strict=True):
-        named.setdefault(name, []).append(tool.id)
-    return tuple(
-        _beside(see(client, tool, name), named[name])
+    names = sent_names(client.names, tools)
+    is_refused = [
+        bool(_unlisted(client, tool) or name_refused(client.names, name))
+        for tool, name in zip(tools, names, strict=True)
+    ]
+    named: dict[str, list[Tool]] = {}
+    for tool, name, refused in zip(tools, names, is_refused, strict=True):
+        if not refused:
+            named.setdefault(name, []).append(tool)
+    found = (
+        _beside(client.names, see(client, tool, name), named.get(name, ()))
         for tool, name in zip(tools, names, strict=True)
         if server in ("", tool.server)
     )
+    return _with_servers(client.names, tuple(found))
 
 
-def _beside(seen: SeenTool, named: Sequence[str]) -> SeenTool:
+def _beside(rule: NameRule, seen: SeenTool, named: Sequence[Tool]) -> SeenTool:
     """The tool beside all of its name."""
-    others = [id_ for id_ in named if id_ != seen.tool.id]
-    if not others:
+    others = [one.id for one in named if one is not seen.tool]
+    if seen.refused is not None or not others:
         return seen
-    return replace(
-        seen, changes=(*seen.changes, Change(Kind.TWIN, f"same name as {', '.join(others)}", "name"))
+    change = Change(Kind.TWIN, f"same name as {', '.join(others)}", "name")
+    stays = {"first": named[0], "last": named[-1], "error": None}.get(rule.twins, seen.tool)
+    if stays is seen.tool:
+        return replace(seen, changes=(*seen.changes, change))
+    says = f"{change.says}: {'an error' if stays is None else f'the {rule.twins} one stays'}"
+    return replace(seen, refused=replace(change, says=says))
+
+
+def _with_servers(rule: NameRule, found: tuple[SeenTool, ...]) -> tuple[SeenTool, ...]:
+    """The tools, of which one refused name may cost all others of its server."""
+    if rule.refuses == "tool":
+        return found
+    odd = {
+        one.tool.server: one
+        for one in reversed(found)
+        if one.refused and one.refused.kind is Kind.NAME_REFUSED
+    }
+    return tuple(
+        one
+        if one.refused is not None or one.tool.server not in odd
+        else replace(one, refused=_costs(odd[one.tool.server]))
+        for one in found
     )
 
 
-def sent_name(rule: NameRule, server: str, tool: str) -> str:
-    """The name of a tool as the model reads it; one that is refused is returned whole."""
-    name = rule.form.format(server=_server_part(rule, server), tool=_replaced(rule.replaced, tool))
-    if rule.over == "changed" and (plain := rule.form.format(server=server, tool=tool)) != name[: rule.limit]:
-        # Cline's: of every name that is not as it was, also for its length.
-        digest = f"_{_sha1(plain)[:_FEW_DIGITS]}"
-        return f"{name[: rule.limit - len(digest)]}{digest}"
-    if not rule.limit or len(name) <= rule.limit or rule.over in ("refused", "changed"):
-        return name
-    if rule.over == "cut":
-        return name[: rule.limit]
-    if rule.over == "middle":
-        half = (rule.limit - len(_MIDDLE)) // 2
-        return f"{name[:half]}{_MIDDLE}{name[-half:]}"
-    return _hashed(rule, _server_part(rule, server), server, tool)
-
-
-def _server_part(rule: NameRule, server: str) -> str:
-    part = _replaced(rule.server_replaced or rule.replaced, server.lower() if rule.server_lower else server)
-    return part[: rule.server_limit] if rule.server_limit else part
-
-
-def _names(rule: NameRule, tools: Sequence[Tool]) -> list[str]:
-    """The names of all tools, as Codex keeps them apart: of servers or tools that would be equal, a hash."""
-    if rule.over != "hash":
-        return [sent_name(rule, tool.server, tool.name) for tool in tools]
-    servers: dict[str, set[str]] = {}
-    for tool in tools:
-        servers.setdefault(_server_part(rule, tool.server), set()).add(tool.server)
-    called = [_replaced(rule.replaced, tool.name) for tool in tools]
-    twins = Counter((tool.server, name) for tool, name in zip(tools, called, strict=True))
-    names = []
-    for tool, name in zip(tools, called, strict=True):
-        part, last = _server_part(rule, tool.server), name
-        part += _digest(tool.server, tool.server, "") if len(servers[part]) > 1 else ""
-        last += _tool_digest(tool.server, tool.name) if twins[tool.server, name] > 1 else ""
-        whole = rule.form.format(server=part, tool=last)
-        fits = len(whole) <= rule.limit
-        names.append(whole if fits else _hashed(rule, part, tool.server, tool.name))
-    return names
-
-
-def _hashed(rule: NameRule, part: str, server: str, tool: str) -> str:
-    """The name with a hash at its end; after a server's name that leaves no room for it, the hash alone."""
-    before, digest = rule.form.format(server=part, tool=""), _tool_digest(server, tool)
-    room = rule.limit - len(before) - len(digest)
-    if room >= 0:
-        return f"{before}{_replaced(rule.replaced, tool)[:room]}{digest}"
-    namespace = before.removesuffix(_DELIMITER)[: rule.limit - len(digest) - len(_DELIMITER)]
-    return f"{namespace}{_DELIMITER}{digest}"
-
-
-def _tool_digest(server: str, tool: str) -> str:
-    return _digest(server, server, "", tool, tool)
-
-
-def _digest(*parts: str) -> str:
-    """A hash as Codex makes it: of server, namespace, connector, and of a tool's callable and own name."""
-    return "_" + _sha1("\0".join(parts))[:_HASH_DIGITS]
-
-
-def _sha1(text: str) -> str:
-    return hashlib.sha1(text.encode("utf-8", "surrogatepass"), usedforsecurity=False).hexdigest()
-
-
-def _replaced(pattern: str, text: str) -> str:
-    return re.sub(pattern, "_", text) if pattern else text
-
-
-def _too_long(rule: NameRule, name: str) -> Change | None:
-    if not rule.limit or len(name) <= rule.limit:
-        return None
-    says = f"its name has {len(name)} characters; at most {rule.limit} are allowed"
-    return Change(Kind.NAME_REFUSED, says, "name")
-
-
-def _name_changes(rule: NameRule, name: str, tool: Tool) -> Iterator[Change]:
-    plain = rule.form.format(server=tool.server, tool=tool.name)
-    if rule.limit and len(plain) > rule.limit >= len(name):
-        yield Change(Kind.NAME_CUT, f"name shortened from {len(plain)} characters", "name")
-    replaced = _replaced(rule.replaced, plain)
-    if replaced != plain:
-        yield Change(Kind.RENAMED, f"renamed from {plain}", "name")
-
-
-def _removed(keys: Sequence[str], more: str = "", place: str = "inputSchema") -> Change:
-    """Keywords of a schema that are removed; a call may need what they said."""
-    kind = Kind.SPARE if _SPARE.issuperset(keys) else Kind.SCHEMA
-    return Change(kind, f"schema: {', '.join(keys)} removed{more}", place)
-
-
-def sent_schema(
-    rule: SchemaRule, schema: JsonObject
-) -> tuple[dict[str, Any], tuple[Change, ...], Change | None]:
-    """A schema as the model gets it, what was changed, and why it is refused if it is."""
-    refused = next((one for one in refusals(rule.conditions, schema) if one.effect == "refused"), None)
-    if refused is not None:
-        place, by = f"inputSchema.{refused.place}".rstrip("."), refused.condition
-        return dict(schema), (), Change(Kind.SCHEMA_REFUSED, refused.says, place, by.source, by.date)
-    top = [key for key in rule.top if key in schema]
-    changes = [_removed(top, " from the top level", f"inputSchema.{top[0]}")] if top else []
-    kept: dict[str, Any] = {key: value for key, value in schema.items() if key not in top}
-    if rule.keeps:
-        lost: dict[str, None] = {}
-        kept = _with(kept, frozenset(rule.keeps), lost, _DEEPEST)
-        changes += [_removed(list(lost))] if lost else []
-    if rule.largest and len(compact(kept).encode("utf-8", "surrogatepass")) >= rule.largest:
-        kept = without_descriptions(kept)
-        says = "schema: too large, so all parameter descriptions were removed"
-        changes.append(Change(Kind.SCHEMA, says, "inputSchema"))
-    return kept, tuple(changes), None
-
-
-def _with(schema: JsonObject, keeps: frozenset[str], lost: dict[str, None], levels: int) -> dict[str, Any]:
-    """The schema with these keywords only, down to so many levels; the others are added to `lost`."""
-    lost.update(dict.fromkeys(key for key in schema if key not in keeps))
-    kept = {key: value for key, value in schema.items() if key in keeps}
-    return changed(kept, lambda one: _with(one, keeps, lost, levels - 1)) if levels else kept
-
-
-def without_descriptions(schema: JsonObject, levels: int = _DEEPEST) -> dict[str, Any]:
-    """A schema without its descriptions, down to so many levels. A parameter named `description` stays."""
-    kept = {key: value for key, value in schema.items() if key != _DESCRIPTION}
-    return changed(kept, lambda one: without_descriptions(one, levels - 1)) if levels else kept
+def _costs(odd: SeenTool) -> Change:
+    return Change(Kind.NAME_REFUSED, f"all tools of its server are refused with {odd.tool.name}", "name")
 
 
 # What a client's model would lose of a result.
@@ -300,10 +216,13 @@ def kept_results(
 
 def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[str], int]) -> Iterator[str]:
     rule, text = client.results, result.text
-    if rule.structured and result.structured is not None and not result.is_error:
-        if not _says_the_same(text, result.structured):
-            yield "structured content in place of the text"
-        text = compact(result.structured)
+    if not result.is_error and (misfit := _MISFITS.get(rule.misfit)) and _misfits(tool, result):
+        yield misfit
+        return
+    if result.structured is not None and not result.is_error:
+        yield from _of_structured(rule, text, result.structured)
+        replaces = rule.structured == "replaces" or (rule.structured == "no text" and not text)
+        text = compact(result.structured) if replaces else text
     lost = [one.kind for one in result.attachments if one.kind in rule.left_out]
     if lost:
         yield f"without {', '.join(dict.fromkeys(lost))}"
@@ -314,8 +233,29 @@ def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[st
         most = tool.meta.get(limit.changed_by, limit.over)
         if isinstance(most, int) and size > most:
             kept = "part" if limit.kept is None else f"{limit.kept:,}"
+            if limit.kept and limit.tail:
+                kept = f"the first {limit.kept - limit.tail:,} and the last {limit.tail:,}"
             yield f"{kept} of {count(size, limit.unit)}: {limit.rest}"
             return
+
+
+_MISFITS = {"error": "an error in place of it", "run": "an error that ends the run"}
+
+
+def _misfits(tool: Tool, result: ToolResult) -> bool:
+    """Whether a result does not fit the schema that its tool declares for it."""
+    checked = checked_output(tool.output_schema, result.structured)
+    return checked is not None and checked.fits is False
+
+
+def _of_structured(rule: ResultRule, text: str, structured: JsonObject) -> Iterator[str]:
+    """What is lost of a text and of structured content that says something else."""
+    if rule.structured in ("", "both") or _says_the_same(text, structured):
+        return
+    if rule.structured == "replaces":
+        yield "structured content in place of the text"
+    elif text or rule.structured == "ignored":
+        yield "without its structured content" if text else "nothing: structured content is left out"
 
 
 def _says_the_same(text: str, structured: JsonObject) -> bool:

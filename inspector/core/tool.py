@@ -40,7 +40,8 @@ class Tool:
     """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's.
 
     `meta` are those keys of its `_meta` by which clients act, see `acting_meta`. `beside` has what else its
-    server sent with it, see `declared`: no part of what it is, yet other clients may refuse it for that.
+    server sent with it, see `declared`: no part of what it is, yet other clients may refuse it for that. `page` is the
+    page of the server's list on which it stands: a tool that moves is no other one.
     """
 
     server: str
@@ -54,6 +55,7 @@ class Tool:
     meta: JsonObject = field(default_factory=dict)
     task_support: TaskSupport = ""
     beside: JsonObject = field(default_factory=dict, compare=False)
+    page: int = field(default=1, compare=False)
 
     @cached_property
     def id(self) -> str:

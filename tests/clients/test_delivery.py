@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.clients.client import Client, Confidence, Fact, NameRule, Topic, find_client, real_clients
+from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
 from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver
 from inspector.clients.delivery_line import delivery_lines
+from inspector.clients.rule import NameRule, SchemaChange
 from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool
 
@@ -80,7 +81,9 @@ def test_lost_keywords_of_schemas_degrade_a_server() -> None:
 
 
 def test_titles_that_a_client_removes_degrade_no_server() -> None:
-    client = replace(_sure(), schemas=replace(_sure().schemas, keeps=("type", "properties")))
+    client = replace(
+        _sure(), schemas=replace(_sure().schemas, changes=(SchemaChange("keep", ("type", "properties")),))
+    )
     schema = {"type": "object", "$schema": "https://a.example", "properties": {"id": {"title": "Id"}}}
     assert _told(client, replace(PLAIN, input_schema=schema)) == (Verdict.WORKS, "")
 

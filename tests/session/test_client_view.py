@@ -10,7 +10,9 @@ from hypothesis import given, strategies as st
 
 from inspector.clients.client import Client, all_clients, find_client, real_clients
 from inspector.clients.delivery import Listed
-from inspector.clients.seen import kept_results, see, see_all, sent_name, sent_schema
+from inspector.clients.name import sent_name
+from inspector.clients.schema_change import sent_schema
+from inspector.clients.seen import kept_results, see, see_all
 from inspector.core.message import Attachment, ToolResult
 from inspector.core.tool import ALWAYS_LOAD, Tool
 from inspector.session.client_view import ClientView, view_as
@@ -51,7 +53,10 @@ def test_no_tool_is_too_odd_to_be_seen(
         client, Tool(server, name, description, {"type": "object", "properties": schema, "oneOf": schema})
     )
     text = seen.description
-    assert text.shown.removesuffix(text.mark) + text.lost == description
+    assert text.shown.removeprefix(text.lead).removesuffix(text.mark) + text.lost in (
+        description,
+        description.strip(),
+    )
 
 
 def test_names_are_made_as_each_client_makes_them() -> None:
@@ -63,18 +68,22 @@ def test_names_are_made_as_each_client_makes_them() -> None:
         "vscode": "mcp_town_library_loan_renew",
         "cursor": "loan.renew",
         "gemini-cli": "mcp_Town.Library_loan.renew",
-        "copilot-cli": "Town_Library-loan_renew",
+        "copilot-cli": "Town-Library-loan-renew",
         "jetbrains-copilot": "loan_renew",
         "chatgpt": "loan_renew",
         "windsurf": "loan_renew",
         "cline": f"Town_Library__loan_renew_{sha1(b'Town.Library__loan.renew').hexdigest()[:8]}",
+        "cline-cli": f"Town_Library__loan_renew_{sha1(b'Town.Library__loan.renew').hexdigest()[:8]}",
         "opencode": "Town_Library_loan_renew",
+        "qwen-code": "mcp__Town_Library__loan_renew_1toerc7",
+        "continue-cli": "loan.renew",
+        "kimi-code": "mcp__Town_Library__loan_renew",
         "kiro": "mcp_Town_Library_loan_renew",
         "goose": "Town.Library__loan.renew",
         "zed": "loan.renew",
         "anthropic-bm25": "loan.renew",
         "anthropic-regex": "loan.renew",
-        "openai-api": "loan_renew",
+        "openai-api": "loan.renew",
         "none": "loan.renew",
         **dict.fromkeys(("openai-strict", "anthropic-api", "gemini-api", "gemini-json-schema"), "loan.renew"),
     }
@@ -145,9 +154,9 @@ def test_combinations_at_the_top_of_a_schema_are_refused_or_removed() -> None:
 
 def test_keywords_that_a_client_loses_are_lost_everywhere_and_names_of_parameters_are_not() -> None:
     schema = {"type": "object", "properties": {"pattern": {"type": "string", "pattern": "x", "minLength": 1}}}
-    sent, changes, _ = sent_schema(find_client("codex").schemas, schema)
-    assert sent == {"type": "object", "properties": {"pattern": {"type": "string"}}}
-    assert [*map(str, changes)] == ["schema: pattern, minLength removed"]
+    sent = sent_schema(find_client("codex").schemas, schema)
+    assert sent.schema == {"type": "object", "properties": {"pattern": {"type": "string"}}}
+    assert [*map(str, sent.changes)] == ["schema: pattern, minLength removed"]
 
 
 def test_before_a_search_a_model_knows_names_servers_everything_or_nothing() -> None:
@@ -193,7 +202,11 @@ def test_of_a_short_text_no_client_loses_anything(text: str) -> None:
         ("x" * 50_001, "Claude Code", "2,000 of 50,001 characters: the rest goes to a file"),
         ("x " * 25_001, "Claude Code", "0 of 25,001 tokens: it goes to a file, and the model gets its path"),
         ("é" * 20_001, "Codex", "40,000 of 40,002 bytes: the middle is cut from what a script prints"),
-        ("x" * 40_001, "Gemini CLI", "part of 40,001 characters: it goes to a file"),
+        (
+            "x" * 40_001,
+            "Gemini CLI",
+            "the first 8,000 and the last 32,000 of 40,001 characters: it goes to a file",
+        ),
         ("x" * 200_001, "Goose", "0 of 200,001 characters: it goes to a file"),
     ],
 )
@@ -213,7 +226,10 @@ def test_a_tool_may_raise_claude_codes_limit() -> None:
 
 def test_structured_content_replaces_a_text_that_says_something_else_but_not_that_of_an_error() -> None:
     both = ToolResult("Sunny.", structured={"sky": "sunny"})
-    assert set(_kept(both)) == {"Claude Code", "opencode"}
+    kept = _kept(both)
+    assert kept["Claude Code"] == "structured content in place of the text"
+    assert kept["opencode"] == "without its structured content"
+    assert not {"Kimi Code", "GitHub Copilot CLI", "Qwen Code"} & set(kept)
     assert _kept(replace(both, is_error=True)) == {}
     for text, structured in (("Sunny.", {"content": "Sunny."}), ("[1]", {"rows": [1]}), ("7", {"text": "7"})):
         assert _kept(ToolResult(text, structured=structured)) == {}
@@ -221,4 +237,7 @@ def test_structured_content_replaces_a_text_that_says_something_else_but_not_tha
 
 def test_an_image_is_lost_where_images_are_left_out() -> None:
     image = Attachment("image", "image/png", "", "AAAA")
-    assert _kept(ToolResult("[image]", attachments=(image,))) == {"Zed": "without image"}
+    assert _kept(ToolResult("[image]", attachments=(image,))) == {
+        "Zed": "without image",
+        "GitHub Copilot CLI": "without image",
+    }

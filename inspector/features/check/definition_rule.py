@@ -269,7 +269,8 @@ def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
                 says = f"inputSchema: {reason.says}" if rule is SCHEMA_REFUSED else reason.says
                 proof = "\n".join(filter(None, (_shown(one, reason), _source(reason))))
                 yield Finding(rule, server, one.tool, _sentence(says), proof, client)
-        if one.seen is not None and delivery.client.schemas.largest and (lost := _silenced(one.seen)):
+        silences = delivery.client.schemas.has("undescribe")
+        if one.seen is not None and silences and (lost := _silenced(one.seen)):
             message = f"It is sent without {count(len(lost), 'description')} of parameters."
             yield Finding(SCHEMA_CUT, server, one.tool, message, _listed(lost), client)
 

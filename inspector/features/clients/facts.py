@@ -42,14 +42,17 @@ _CLIENTS = (
 
 def list_report() -> Iterator[str | Table]:
     """Every known client."""
+    fidelity = Column("definitions as sent", lambda one: str(one.fidelity or ""), NUMBER)
     stale = Column("stale facts", lambda one: len(one.stale(today())) or "", NUMBER)
-    yield Table.of((*_CLIENTS, stale), all_clients())
+    yield Table.of((*_CLIENTS, fidelity, stale), all_clients())
     yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
 
 
 def client_report(client: Client) -> Iterator[str]:
     """The facts about a client, topic by topic."""
     yield f"{client.title}: {client.about}"
+    if client.fidelity is not None:
+        yield client.fidelity.told
     for topic in Topic:
         yield f"\n{topic}   {client.confidence(topic).told}"
         for fact in client.facts:
@@ -91,5 +94,7 @@ def clients_markdown() -> Iterator[str]:
     yield _INTRO
     for client in all_clients():
         yield f"## {client.title} (`{client.name}`)\n\n{client.about}.\n"
+        if client.fidelity is not None:
+            yield f"{client.fidelity.told}\n"
         ordered = sorted(client.facts, key=lambda fact: list(Topic).index(fact.topic))
         yield f"{markdown_table(Table.of(_FACTS, ordered))}\n"

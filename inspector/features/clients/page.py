@@ -177,6 +177,8 @@ def _lost(what: str, text: Cut, client: Client) -> Content:
 def _known(client: Client, today: date) -> Iterator[Content]:
     """What is known of the client, topic by topic, with the source of each fact."""
     yield Content.styled(f"What is known about {client.title}", "bold")
+    if client.fidelity is not None:
+        yield Content(client.fidelity.told)
     for fact in client.facts:
         yield Content.assemble(
             (f"{_MARKS[fact.confidence]} {fact.topic}  ", MUTED),

@@ -19,8 +19,8 @@ _TAG_SPACES = ("fastmcp", "_fastmcp")
 _MOST_TAGS, _LONGEST_TAG = 32, 64
 
 
-def translated(server: str, tool: types.Tool) -> Tool:
-    """Convert the SDK's tool to Toolsight's."""
+def translated(server: str, tool: types.Tool, page: int = 1) -> Tool:
+    """Convert the SDK's tool on a page of its server's list to Toolsight's."""
     claims = tool.annotations or types.ToolAnnotations()
     return Tool(
         server=server,
@@ -38,6 +38,7 @@ def translated(server: str, tool: types.Tool) -> Tool:
         tags=_tags(tool.meta),
         meta=acting_meta(tool.meta),
         task_support=task_support(tool.execution.model_dump(by_alias=True) if tool.execution else None),
+        page=page,
     )
 
 
@@ -113,7 +114,7 @@ async def read_pages(
             if tool.name in tools:
                 again.add(SkippedTool(tool.name, _AGAIN, "again", definition=raw))
             else:
-                tools[tool.name] = with_beside(translated(server, tool), raw)
+                tools[tool.name] = with_beside(translated(server, tool, number), raw)
         cursor, lost = found.next_cursor, meta.get(BAD_CURSOR, "")
         if cursor is not None and len(tools) + len(skipped) == known:
             lost = f"page {number:,} lists nothing new, but names another"

@@ -14,14 +14,11 @@ from hypothesis import given, settings, strategies as st
 from inspector.clients.client import (
     Client,
     Confidence,
-    ListingRule,
-    NameRule,
-    SearchRule,
-    TextRule,
     Topic,
     find_client,
     read_client,
 )
+from inspector.clients.rule import ListingRule, NameRule, SearchRule, TextRule
 from inspector.clients.seen import SeenTool
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.conversation import Conversation, ServerLog

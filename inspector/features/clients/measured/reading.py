@@ -308,21 +308,30 @@ def _schemas(reading: Reading) -> Iterator[Said]:
             continue
         if name == "keywords":
             kept, lost = set(keywords(sent)), sorted(set(keywords(declared)) - set(keywords(sent)))
-            reading.rules["schemas"] |= {"keeps": sorted(kept)} if lost else {}
+            if lost:
+                _adds(reading, {"does": "keep", "keys": sorted(kept)})
             says = f"Of a schema's keywords these are lost: {', '.join(lost) or 'none'}."
             yield Topic.SCHEMAS, says, where
         elif name.startswith("large_schema"):
             size, got = len(compact(declared)), len(compact(sent))
             without = "description" not in keywords(sent)
-            if without and "largest" not in reading.rules["schemas"]:
-                reading.rules["schemas"] |= {"largest": size}
+            if without:
+                _adds(reading, {"does": "undescribe", "value": size})
             says = f"Of a schema of {size:,} bytes {got:,} are sent"
             yield Topic.SCHEMAS, f"{says}{', without descriptions' if without else ''}.", where
         elif name == "union_at_top":
             lost = [key for key in ("oneOf", "anyOf", "allOf") if key in declared and key not in sent]
-            reading.rules["schemas"] |= {"top": lost} if lost else {}
+            if lost:
+                _adds(reading, {"does": "lose_top", "keys": lost})
             says = f"oneOf at the top of a schema is {'removed' if lost else 'sent'}."
             yield Topic.SCHEMAS, says, where
+
+
+def _adds(reading: Reading, change: Mapping[str, Any]) -> None:
+    """Adds what is done to schemas, once: of large ones, from the smallest on."""
+    changes = reading.rules["schemas"].setdefault("changes", [])
+    if all(one["does"] != change["does"] for one in changes):
+        changes.append(change)
 
 
 def _searches(reading: Reading) -> Iterator[Said]:
@@ -386,5 +395,13 @@ def _table(head: str, values: Mapping[str, Any]) -> Iterator[str]:
     yield f"\n{head}"
     for key, value in values.items():
         if value not in ("", [], None):
-            # JSON of texts, numbers and lists of them is TOML, but for one control character.
-            yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "\\u007f")
+            yield f"{key} = {_toml(value)}"
+
+
+def _toml(value: Any) -> str:
+    """A value of TOML. JSON of texts, numbers and lists of them is TOML, but for one control character."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

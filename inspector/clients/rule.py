@@ -1,0 +1,170 @@
+"""The words for what clients do to tools: to their names, texts, schemas, results."""
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
+
+from inspector.clients.refusal import Condition
+
+_EXACT = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class NameRule:
+    """How a model reads a tool's name. `form` joins `{server}` and `{tool}`.
+
+    Characters that match the pattern `replaced` become the text `by`, in a server's name those that match
+    `server_replaced`. A server's name ends after `server_limit` characters (0: never). A name of more than
+    `limit` characters (0: any length) is `refused`, `cut` at its end, cut in the `middle`, or cut and given a
+    `hash`, as are those that are `changed` in any way, or `always` all.
+
+    A hash has so many `digits`, of the `plain` name or of the one that is `sent`; Codex's is of server and
+    tool. Of `twins`, tools whose names are equal in the end, `both` are sent, or the first, or the last, or
+    all with a hash or a number, or they are an error, and none is. Only what matches `allowed` may be in a
+    name ("": anything); one that is refused may cost all tools of its `server`.
+    """
+
+    form: str = "{tool}"
+    replaced: str = ""
+    by: str = "_"
+    server_replaced: str = ""
+    server_lower: bool = False
+    server_limit: int = 0
+    limit: int = 0
+    over: Literal["refused", "cut", "middle", "hash"] = "refused"
+    hash: Literal["codex", "sha1", "fnv-36", "fnv-16"] = "codex"
+    hash_of: Literal["plain", "sent"] = "plain"
+    hashed: Literal["long", "changed", "always"] = "long"
+    digits: int = 12
+    twins: Literal["both", "first", "last", "hashed", "numbered", "error"] = "both"
+    allowed: str = ""
+    refuses: Literal["tool", "server"] = "tool"
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class TextRule:
+    """After how many characters texts are cut (0: never), and the `mark` that follows a cut.
+
+    Descriptions that are `bound` at once may end earlier than those that a search loads (0: as those).
+    `changed_by` is the variable by which a person changes that. With `first_line`, only the first line of a
+    server's instructions is shown. `block` is the size in bytes (UTF-8) of everything that is listed of
+    servers (0: any). An `empty` description becomes this text, with `{server}` and `{tool}` in it, and each
+    has `before` in front of it. With `stripped`, blanks around a description are lost. An
+    `empty` description becomes this text, with `{server}` and `{tool}` in it; blanks around others are
+    `stripped`.
+    """
+
+    description: int = 0
+    bound: int = 0
+    instructions: int = 0
+    mark: str = ""
+    changed_by: str = ""
+    first_line: bool = False
+    block: int = 0
+    empty: str = ""
+    stripped: bool = False
+
+
+SchemaChangeName = Literal[
+    "lose", "keep", "lose_top", "keep_top", "set_top", "fill_top",
+    "add_parameter", "undescribe", "nullable", "empty_references", "fill_items", "sort", "tell",
+    "merge_all_of", "merge_branches", "type", "relax",
+]  # fmt: skip
+"""What a client may do to a schema; `clients/schema_change.py` does it, and says what each is."""
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class SchemaChange:
+    """One thing that a client does to every schema, to these keywords or parameters, with this value."""
+
+    does: SchemaChangeName
+    keys: tuple[str, ...] = ()
+    value: Any = None
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class SchemaRule:
+    """What becomes of an input schema: `changes`, in this order. Then what does not meet the
+    `conditions` is refused.
+
+    A tool whose schema has no type is `sent`, left out itself, or costs all tools of its `server`; "" if that
+    is not known.
+    """
+
+    changes: tuple[SchemaChange, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    untyped: Literal["", "sent", "tool", "server"] = ""
+
+    def has(self, name: SchemaChangeName) -> bool:
+        """Whether the client does this."""
+        return any(change.does == name for change in self.changes)
+
+
+Before = Literal["definitions", "names", "servers", "nothing"]
+"""What a model knows of deferred tools before a search: all, their names, their servers, nothing."""
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class ListingRule:
+    """What is listed before any search, and whether that includes the servers' instructions.
+
+    More than `most` tools (0: any number) are an error, or left out. Tools whose `_meta` says true for the
+    key `always` are bound at once. With `hides_app_tools`, the model gets no tools that are for a server's
+    own view alone; with `first_page`, none that is on a later page of the list. `place` is where instructions
+    go: into a text of the system, of the user, or into a description; "" if that is not known.
+    """
+
+    before: Before = "definitions"
+    instructions: bool = True
+    place: Literal["", "system", "user", "description"] = ""
+    most: int = 0
+    always: str = ""
+    hides_app_tools: bool = False
+    first_page: bool = False
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class SearchRule:
+    """How the client searches. `ranker` is one of Toolsight's that follows the rule; empty if it has none.
+
+    `results` is how many tools a search loads; they are called `through` this tool, or directly (""). `none`
+    says why there is no ranker.
+    """
+
+    ranker: str = ""
+    results: int = 5
+    none: str = ""
+    through: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class ResultLimit:
+    """Of a text of more than `over` units the model gets `kept` of them; `rest` is what becomes of the rest.
+
+    Of those that are kept, so many are the text's `tail`. How many are kept may not be known (None). A tool's
+    `_meta` may name another limit by `changed_by`.
+    """
+
+    over: int
+    unit: Literal["character", "byte", "token"] = "character"
+    kept: int | None = None
+    tail: int = 0
+    rest: str = "the rest is cut"
+    changed_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class ResultRule:
+    """What becomes of a tool's result; of the `limits`, the first that it is over is the one that counts.
+
+    `structured` content `replaces` the text of a result that is no error, is `ignored`, goes with `both`, or
+    reaches the model only if there is no text (`no text`). A result that does not fit its output schema is
+    sent as any other (`nothing`), becomes an `error`, or ends the `run`. The kinds of content in `left_out`
+    do not reach the model. What is not known is "".
+    """
+
+    structured: Literal["", "replaces", "ignored", "both", "no text"] = ""
+    misfit: Literal["", "nothing", "error", "run"] = ""
+    left_out: tuple[str, ...] = ()
+    limits: tuple[ResultLimit, ...] = ()

@@ -1,0 +1,382 @@
+"""What clients make of an input schema: small changes by name, which a client's file lists in their order.
+
+Each takes a schema and its `SchemaChange`, changes neither, and gives the schema as it is then. What a server
+declares may have any shape: what is not as JSON Schema wants it stays as it is.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from inspector.clients.change import Change, Kind
+from inspector.clients.refusal import refusals
+from inspector.clients.rule import SchemaChange, SchemaRule
+from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.parts import changed
+from inspector.schema.reading import DEEPEST
+
+Schema = dict[str, Any]
+
+_BRANCHES = ("anyOf", "oneOf", "allOf")
+_DESCRIPTION, _PROPERTIES, _REQUIRED, _MORE = "description", "properties", "required", "additionalProperties"
+# Without these a model can call a tool as well.
+_SPARE = frozenset({"title", "$schema", "$id", "$comment", _MORE})
+_LOCAL = re.compile(r"#/(\$defs|definitions)/([^/]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class SentSchema:
+    """A schema as the model gets it. `lead` comes in front of the tool's description."""
+
+    schema: Schema
+    changes: tuple[Change, ...] = ()
+    refused: Change | None = None
+    lead: str = ""
+
+
+def sent_schema(rule: SchemaRule, schema: JsonObject) -> SentSchema:
+    """What becomes of a schema by a client's rule, and why it is refused if it is."""
+    now, changes, lead = dict(schema), list[Change](), ""
+    for one in rule.changes:
+        step = SCHEMA_CHANGES[one.does](now, one)
+        now, lead = step.schema, lead + step.lead
+        changes += step.changes
+    refused = next((one for one in refusals(rule.conditions, now) if one.effect == "refused"), None)
+    if refused is None:
+        return SentSchema(now, tuple(changes), None, lead)
+    place, by = f"inputSchema.{refused.place}".rstrip("."), refused.condition
+    change = Change(Kind.SCHEMA_REFUSED, refused.says, place, by.source, by.date)
+    return SentSchema(dict(schema), (), change)
+
+
+def everywhere(schema: JsonObject, change: Callable[[Schema], Schema], levels: int = DEEPEST) -> Schema:
+    """The schema changed, then every schema that is left in it, down to so many levels."""
+    now = change(dict(schema))
+    return changed(now, lambda one: everywhere(one, change, levels - 1)) if levels else now
+
+
+def without_descriptions(schema: JsonObject) -> Schema:
+    """A schema without its descriptions. A parameter named `description` stays."""
+    return everywhere(schema, lambda one: {key: one[key] for key in one if key != _DESCRIPTION})
+
+
+def _changed(before: JsonObject, after: Schema, says: str, kind: Kind = Kind.SPARE) -> SentSchema:
+    """The schema, and that it changed if it did: by default so that a call needs nothing that is lost."""
+    return SentSchema(after, (Change(kind, f"schema: {says}", "inputSchema"),) if before != after else ())
+
+
+def _removed(schema: Schema, keys: Iterable[str], more: str = "", place: str = "inputSchema") -> SentSchema:
+    """The schema without keywords; a call may need what they said."""
+    lost = list(dict.fromkeys(keys))
+    if not lost:
+        return SentSchema(schema)
+    kind = Kind.SPARE if _SPARE.issuperset(lost) else Kind.SCHEMA
+    return SentSchema(schema, (Change(kind, f"schema: {', '.join(lost)} removed{more}", place),))
+
+
+def _items(value: Any) -> Mapping[str, Any]:
+    """The schemas by name; nothing of what is no object."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def _names(value: Any) -> list[str]:
+    """The names in a list, such as that of `required`; nothing of what is none."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+
+
+# The changes.
+
+
+def _lose(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Keywords are lost everywhere."""
+    return _lost(schema, lambda key: key in what.keys)
+
+
+def _keep(schema: Schema, what: SchemaChange) -> SentSchema:
+    """All keywords but these are lost everywhere."""
+    return _lost(schema, lambda key: key not in what.keys)
+
+
+def _lost(schema: Schema, is_lost: Callable[[str], bool]) -> SentSchema:
+    lost: dict[str, None] = {}
+
+    def change(one: Schema) -> Schema:
+        lost.update(dict.fromkeys(filter(is_lost, one)))
+        return {key: value for key, value in one.items() if not is_lost(key)}
+
+    return _removed(everywhere(schema, change), lost)
+
+
+def _lose_top(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Keywords at the top are lost."""
+    top = [key for key in what.keys if key in schema]
+    left = {key: value for key, value in schema.items() if key not in top}
+    return _removed(left, top, " from the top level", f"inputSchema.{top[0]}" if top else "")
+
+
+def _keep_top(schema: Schema, what: SchemaChange) -> SentSchema:
+    """All keywords at the top but these are lost, definitions with them: references to them point nowhere."""
+    return _lose_top(schema, SchemaChange("lose_top", tuple(key for key in schema if key not in what.keys)))
+
+
+def _set_top(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Keywords at the top have this value, whatever the server says."""
+    told = f"{', '.join(what.keys)} set to {compact(what.value)}"
+    other = any(schema.get(key, what.value) != what.value for key in what.keys)
+    after = schema | dict.fromkeys(what.keys, what.value)
+    return _changed(schema, after, told, Kind.SCHEMA if other else Kind.SPARE)
+
+
+def _fill_top(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Keywords that are not at the top get this value."""
+    return SentSchema(schema | {key: what.value for key in what.keys if key not in schema})
+
+
+def _add_parameter(schema: Schema, what: SchemaChange) -> SentSchema:
+    """An object gets parameters of the client's own."""
+    properties = schema.get(_PROPERTIES, {})
+    if schema.get("type") != "object" or not isinstance(properties, dict):
+        return SentSchema(schema)
+    more = properties | dict.fromkeys(what.keys, what.value)
+    return _changed(schema, schema | {_PROPERTIES: more}, f"parameter {', '.join(what.keys)} added")
+
+
+def _undescribe(schema: Schema, what: SchemaChange) -> SentSchema:
+    """From `value` bytes on the descriptions of all parameters are lost."""
+    if len(compact(schema).encode("utf-8", "surrogatepass")) < int(what.value):
+        return SentSchema(schema)
+    told = "too large, so all parameter descriptions were removed"
+    return _changed(schema, without_descriptions(schema), told, Kind.SCHEMA)
+
+
+def _nullable(schema: Schema, _: SchemaChange) -> SentSchema:
+    """A type, or null, becomes the type with `nullable`; of several types nothing changes."""
+
+    def change(one: Schema) -> Schema:
+        types = one.get("type")
+        other = [name for name in types if name != "null"] if isinstance(types, list) else []
+        is_one = isinstance(types, list) and len(types) == 2 and len(other) == 1
+        return one | {"type": other[0], "nullable": True} if is_one else one
+
+    return SentSchema(everywhere(schema, change))
+
+
+def _empty_references(schema: Schema, _: SchemaChange) -> SentSchema:
+    """What refers to another schema becomes empty."""
+    after = everywhere(schema, lambda one: {} if "$ref" in one else one)
+    return _changed(schema, after, "$ref emptied", Kind.SCHEMA)
+
+
+def _fill_items(schema: Schema, what: SchemaChange) -> SentSchema:
+    """An array that does not say of what gets `value` as its items."""
+    return SentSchema(
+        everywhere(
+            schema,
+            lambda one: (
+                one | {"items": what.value} if one.get("type") == "array" and "items" not in one else one
+            ),
+        )
+    )
+
+
+def _sort(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Parameters are sorted by name, or with the key `*` all keys everywhere."""
+
+    def change(one: Schema) -> Schema:
+        keys = sorted(one) if "*" in what.keys else list(one)
+        sorted_ = {key: one[key] for key in keys}
+        if isinstance(properties := one.get(_PROPERTIES), dict):
+            sorted_[_PROPERTIES] = {name: properties[name] for name in sorted(properties)}
+        return sorted_
+
+    return SentSchema(everywhere(schema, change))
+
+
+def _tell(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Keywords move into the description, in this order, as text in braces; those in `value` at the top.
+
+    What properties the branches there name stays, with nothing said of it.
+    """
+    top = _names(what.value)
+    names = [name for key in top for name in _branch_properties(schema, key)]
+    after = _told(schema, top)
+    if names:
+        after |= {_PROPERTIES: {name: {} for name in names} | dict(_items(schema.get(_PROPERTIES)))}
+    after = everywhere(after, lambda one: _told(one, what.keys))
+    return _changed(schema, after, "constraints moved into descriptions")
+
+
+def _told(one: Schema, keys: Sequence[str]) -> Schema:
+    found = [key for key in keys if key in one]
+    if not found:
+        return one
+    left = {key: value for key, value in one.items() if key not in found}
+    text = f"{{{', '.join(f'{key}: {compact(one[key])}' for key in found)}}}"
+    before = left.get(_DESCRIPTION)
+    return left | {_DESCRIPTION: f"{before}\n\n{text}" if before else text}
+
+
+def _branches(schema: Schema, key: str) -> list[Schema]:
+    """The branches of a combination, with what they refer to."""
+    value = schema.get(key)
+    return (
+        [_referred(schema, one) for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    )
+
+
+def _branch_properties(schema: Schema, key: str) -> dict[str, Any]:
+    """What the branches of a combination say of properties; of several that say it, the first."""
+    found: dict[str, Any] = {}
+    for one in _branches(schema, key):
+        found = {**_items(one.get(_PROPERTIES)), **found}
+    return found
+
+
+def _referred(root: Schema, one: Schema) -> Schema:
+    match = _LOCAL.fullmatch(str(one.get("$ref", "")))
+    target = _items(root.get(match[1])).get(match[2]) if match else None
+    return target if isinstance(target, dict) else one
+
+
+def _merge_all_of(schema: Schema, _: SchemaChange) -> SentSchema:
+    """The properties and required names of all branches of allOf at the top move there."""
+    if "allOf" not in schema:
+        return SentSchema(schema)
+    left = {key: value for key, value in schema.items() if key != "allOf"}
+    required = dict.fromkeys(_names(schema.get(_REQUIRED)))
+    for one in _branches(schema, "allOf"):
+        required |= dict.fromkeys(_names(one.get(_REQUIRED)))
+    properties = {**_branch_properties(schema, "allOf"), **_items(schema.get(_PROPERTIES))}
+    more = {_REQUIRED: list(required)} if required else {}
+    return _changed(schema, left | {_PROPERTIES: properties} | more, "allOf merged into the top level")
+
+
+def _merge_branches(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Combinations at the top go, the properties of their branches stay, and a text says what was asked for.
+
+    `keys` are kept of the top; `value` has the beginnings of the text, by combination.
+    """
+    found = [key for key in _BRANCHES if key in schema]
+    if not found:
+        return SentSchema(schema)
+    properties = dict(_items(schema.get(_PROPERTIES)))
+    for key in found:
+        properties = {**_branch_properties(schema, key), **properties}
+    needed = [
+        *_names(schema.get(_REQUIRED)),
+        *(n for one in _branches(schema, "allOf") for n in _names(one.get(_REQUIRED))),
+    ]
+    after = {
+        "type": "object",
+        _PROPERTIES: {name: one for name, one in properties.items() if isinstance(one, dict)},
+        _REQUIRED: [name for name in dict.fromkeys(needed) if name in properties],
+        _MORE: True,
+    } | {key: schema[key] for key in what.keys if key in schema}
+    told = f"{', '.join(found)} merged into the top level"
+    step = _changed(schema, after, told, Kind.SCHEMA)
+    return SentSchema(step.schema, step.changes, lead=_constraint(schema, found, _items(what.value)))
+
+
+def _constraint(schema: Schema, found: Sequence[str], texts: Mapping[str, Any]) -> str:
+    """What the branches asked for, as the client tells it in front of a description."""
+    key = next((one for one in ("oneOf", "anyOf") if one in found), "")
+    if not key:
+        return str(texts.get("allOf", ""))
+    asked = (
+        _names(one.get(_REQUIRED)) or list(_items(one.get(_PROPERTIES))) for one in _branches(schema, key)
+    )
+    groups = " or ".join(f"({one})" for one in dict.fromkeys(", ".join(names) for names in asked if names))
+    return (
+        f"{texts.get(key, '')}{groups}{texts.get('end', '')}"
+        if groups
+        else str(texts.get(f"{key}_alone", ""))
+    )
+
+
+_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+# By the first of these that a schema without a type has, Codex takes it for one of the type.
+_TYPE_BY = (
+    ("object", frozenset({_PROPERTIES, _REQUIRED, _MORE})),
+    ("array", frozenset({"items", "prefixItems"})),
+    ("string", frozenset({"enum", "format"})),
+    ("number", _BOUNDS),
+)
+
+
+def _type(schema: Schema, _: SchemaChange) -> SentSchema:
+    """A schema without a type gets one by its keywords, or nothing is left of it; const becomes enum."""
+    emptied = False
+
+    def change(one: Schema) -> Schema:
+        nonlocal emptied
+        if "const" in one:
+            one = {key: value for key, value in one.items() if key != "const"} | {"enum": [one["const"]]}
+        if "type" not in one and not ({"$ref", *_BRANCHES} & one.keys()):
+            found = next((name for name, keys in _TYPE_BY if keys & one.keys()), "")
+            emptied = emptied or not (found or _SPARE.issuperset(one))
+            one = {"type": found} | one if found else {}
+        is_object = "object" in (one.get("type"), *_names(one.get("type")))
+        return {_PROPERTIES: {}} | one if is_object else one
+
+    after = everywhere(schema, change)
+    told = "what has no type is emptied"
+    return _changed(schema, after, told, Kind.SCHEMA) if emptied else SentSchema(after)
+
+
+_LARGE = 1999
+_SIZES = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
+_SAYS_NOTHING = frozenset(
+    {"$comment", "$schema", _MORE, "deprecated", _DESCRIPTION, "examples", _PROPERTIES, "readOnly", "title",
+     "type"}
+)  # fmt: skip
+
+
+def _relax(schema: Schema, what: SchemaChange) -> SentSchema:
+    """What strict grammars stumble over is lost: keys, closed objects with optional parameters, large sizes.
+
+    A tool without parameters has no schema at all. A schema with `$id` keeps its sizes and empty objects.
+    """
+    is_local, every = "$id" not in schema, dict[str, None]()
+
+    def change(one: Schema) -> Schema:
+        lost = {key for key in what.keys if key in one}
+        properties, required = one.get(_PROPERTIES), _names(one.get(_REQUIRED))
+        is_optional = isinstance(properties, dict) and any(name not in required for name in properties)
+        may_be_object = "type" not in one or "object" in (one["type"], *_names(one["type"]))
+        is_empty = properties == {} or (may_be_object and _PROPERTIES not in one)
+        if one.get(_MORE) is False and (is_optional or (is_local and is_empty)):
+            lost.add(_MORE)
+        if is_local:
+            lost |= {key for key in _SIZES & one.keys() if isinstance(one[key], int) and one[key] >= _LARGE}
+        every.update(dict.fromkeys(key for key in one if key in lost))
+        lost |= {_PROPERTIES} if is_local and properties == {} else set()
+        return {key: value for key, value in one.items() if key not in lost}
+
+    more = schema.get(_MORE)
+    is_bare = more is False if _PROPERTIES not in schema else schema[_PROPERTIES] == {} and not more
+    if is_local and is_bare and _SAYS_NOTHING.issuperset(schema):
+        return SentSchema({})
+    return _removed(everywhere(schema, change), every)
+
+
+SCHEMA_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
+    "lose": _lose,
+    "keep": _keep,
+    "lose_top": _lose_top,
+    "keep_top": _keep_top,
+    "set_top": _set_top,
+    "fill_top": _fill_top,
+    "add_parameter": _add_parameter,
+    "undescribe": _undescribe,
+    "nullable": _nullable,
+    "empty_references": _empty_references,
+    "fill_items": _fill_items,
+    "sort": _sort,
+    "tell": _tell,
+    "merge_all_of": _merge_all_of,
+    "merge_branches": _merge_branches,
+    "type": _type,
+    "relax": _relax,
+}
+"""The changes by name."""
