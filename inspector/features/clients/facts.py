@@ -42,7 +42,7 @@ _CLIENTS = (
 
 def list_report() -> Iterator[str | Table]:
     """Every known client."""
-    fidelity = Column("definitions as sent", lambda one: str(one.fidelity or ""), NUMBER)
+    fidelity = Column("as sent", lambda one: str(one.fidelity or ""), NUMBER)
     stale = Column("stale facts", lambda one: len(one.stale(today())) or "", NUMBER)
     yield Table.of((*_CLIENTS, fidelity, stale), all_clients())
     yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."

@@ -216,9 +216,9 @@ def _rules(first: Client, second: Client) -> Iterator[tuple[str, tuple[Any, Any]
     """Every rule of both, by its path."""
     a, b = asdict(first), asdict(second)
     for table, values in a.items():
-        if isinstance(values, dict):
+        if table != "fidelity" and isinstance(values, dict):
             yield from ((f"{table}.{key}", (value, b[table][key])) for key, value in values.items())
-        elif table in ("follows_changes", "protocol"):
+        elif table in ("follows_changes", "news_reach", "protocol"):
             yield table, (values, b[table])
 
 

@@ -34,7 +34,7 @@ def older(tmp_path: Path) -> str:
     """The file of Claude Code as it was."""
     text = (ROOT / "inspector/clients/known/claude-code.toml").read_text(encoding="utf-8")
     refused = ('kind = "draft", of = ["draft 2020-12"]', 'kind = "without", of = ["oneOf"], top = true')
-    for now, then in (("= 16384", "= 2048"), ("= 4096", "= 2048"), refused):
+    for now, then in (("= 16384", "= 2048"), ("= 4096", "= 2048"), refused, ("merge_branches", "sort")):
         text = text.replace(now, then)
     path = tmp_path / "older.toml"
     path.write_text(text, encoding="utf-8")
