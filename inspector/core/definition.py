@@ -61,9 +61,8 @@ def shown_changes(changes: Sequence[DefinitionChange]) -> Iterator[Diff]:
 
 def definition_hash(tool: Tool) -> str:
     """SHA-256 of everything that the server declares of the tool, the same for any order of keys."""
-    declared = {field.name: getattr(tool, field.name) for field in fields(tool)}
+    declared = {field.name: getattr(tool, field.name) for field in fields(tool) if field.compare}
     declared["annotations"] = declared_annotations(tool.annotations)
-    del declared["beside"]
     # What came later counts only if it is declared, so that older hashes stay.
     for name in ("tags", "meta", "task_support"):
         if not declared[name]:

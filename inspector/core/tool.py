@@ -40,8 +40,8 @@ class Tool:
     """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's.
 
     `meta` are those keys of its `_meta` by which clients act, see `acting_meta`. `beside` has what else its
-    server sent with it, see `declared`: no part of what it is, yet other clients may refuse it for that. `page` is the
-    page of the server's list on which it stands: a tool that moves is no other one.
+    server sent with it, see `declared`: no part of what it is, yet other clients may refuse it for that. Nor
+    is the `page` of the server's list on which it stands.
     """
 
     server: str

@@ -140,7 +140,8 @@ def _declared(tool: Tool) -> dict[str, Any]:
     claims = {name: value for name, value in asdict(tool.annotations).items() if value is not None}
     given = {**asdict(tool), "annotations": claims or None, "description": _split(tool.description)}
     given["meta"] = tool.meta or None
-    del given["server"], given["name"], given["beside"]
+    for name in ("server", "name", "beside", "page"):
+        del given[name]
     return {name: value for name, value in given.items() if value not in (None, "", ())}
 
 

@@ -1,0 +1,156 @@
+"""What clients make of schemas: twenty that were not measured, by what each client's rule says of them."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.clients.change import Kind
+from inspector.clients.client import all_clients, find_client
+from inspector.clients.rule import SchemaChange, SchemaRule
+from inspector.clients.schema_change import SCHEMA_CHANGES, sent_schema
+from inspector.clients.seen import see
+from inspector.core.tool import Tool
+
+S, N = {"type": "string"}, {"type": "number"}
+
+
+def obj(properties: Any = None, **more: Any) -> dict[str, Any]:
+    return {"type": "object", **({} if properties is None else {"properties": properties}), **more}
+
+
+@pytest.mark.parametrize(
+    ("client", "declared", "sent"),
+    [
+        # Properties of branches are merged, the first of equal ones counts, and references are followed.
+        ("claude-code", obj({"a": S}, anyOf=[{"properties": {"a": N, "b": N}}]),
+         obj({"a": S, "b": N}, required=[], additionalProperties=True)),
+        ("claude-code", obj(oneOf=[{"$ref": "#/$defs/B"}], **{"$defs": {"B": {"properties": {"b": N}}}}),
+         obj({"b": N}, required=[], additionalProperties=True, **{"$defs": {"B": {"properties": {"b": N}}}})),
+        ("claude-code",
+         obj(allOf=[{"properties": {"a": S}, "required": ["a", "x"]}], additionalProperties=False),
+         obj({"a": S}, required=["a"], additionalProperties=False)),
+        ("codex", obj({"a": {"const": 1}, "b": {"minimum": 2}}),
+         obj({"a": {"type": "string", "enum": [1]}, "b": {"type": "number"}})),
+        ("codex", obj({"b": {"title": "x", "description": "y"}, "a": {"anyOf": [{"format": "uri"}]}}),
+         obj({"a": {"anyOf": [{"type": "string"}]}, "b": {}})),
+        ("gemini-cli", obj({"a": {"type": ["null", "integer"]}, "b": {"type": ["string", "number", "null"]}}),
+         obj({"a": {"type": "integer", "nullable": True}, "b": {"type": ["string", "number", "null"]}})),
+        ("gemini-cli", obj({"a": obj({"b": {"type": ["string", "null"]}})}),
+         obj({"a": obj({"b": {"type": "string", "nullable": True}})})),
+        ("qwen-code", obj({"a": S}, required=["a"], additionalProperties=False),
+         obj({"a": S}, required=["a"], additionalProperties=False)),
+        ("qwen-code", obj({"a": obj({"b": S}, additionalProperties=False)}), obj({"a": obj({"b": S})})),
+        ("qwen-code", obj(additionalProperties=False), {}),
+        ("qwen-code", obj({"a": S | {"maxLength": 5000, "minLength": 3}}), obj({"a": S | {"minLength": 3}})),
+        ("opencode", obj({"a": obj({"b": S})}), obj({"a": obj({"b": S})}, additionalProperties=False)),
+        ("opencode", {"type": "object", "$defs": {}}, obj({}, additionalProperties=False, **{"$defs": {}})),
+        ("copilot-cli", obj({"a": S | {"maxLength": 2, "description": "x"}}),
+         obj({"a": S | {"description": "x\n\n{maxLength: 2}"}})),
+        ("copilot-cli", obj({"a": {"type": "array"}, "pattern": S}),
+         obj({"a": {"type": "array", "items": {}}, "pattern": S})),
+        ("copilot-cli", obj({"c": S}, oneOf=[{"properties": {"a": S, "c": N}}]),
+         obj({"a": {}, "c": S},
+             description='{oneOf: [{"properties":{"a":{"type":"string"},"c":{"type":"number"}}}]}')),
+        ("cline-cli", obj({"a": {"$schema": "x"}}, **{"$schema": "y"}), obj({"a": {"$schema": "x"}})),
+        ("continue-cli", obj({"a": {"$ref": "#/$defs/A"}}, **{"$defs": {"A": S}, "description": "x"}),
+         obj({"a": {"$ref": "#/$defs/A"}})),
+        ("kimi-code", obj({"a": {}}, anyOf=[], title="x"), obj({"a": {}}, anyOf=[], title="x")),
+        ("vscode", obj({"a": {"not": S}}, **{"not": S}), obj({"a": {"not": S}})),
+    ],
+)  # fmt: skip
+def test_a_schema_becomes_what_the_clients_rule_says(
+    client: str, declared: dict[str, Any], sent: dict[str, Any]
+) -> None:
+    found = sent_schema(find_client(client).schemas, declared).schema
+    if client == "gemini-cli":
+        assert found["properties"].pop("wait_for_previous")["type"] == "boolean"
+    assert found == sent
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(
+            ["type", "properties", "required", "anyOf", "oneOf", "allOf", "$ref", "$defs", "items", "const",
+             "enum", "minLength", "pattern", "description", "additionalProperties", "not", "a"]
+        ),
+        inner,
+        max_size=4,
+    ),
+    max_leaves=25,
+)  # fmt: skip
+WHAT = {
+    "keys": ("type", "pattern", "a", "$ref"),
+    "value": {"undescribe": 9, "tell": ["anyOf", "oneOf"], "merge_branches": {"anyOf": "x"}},
+}
+
+
+@given(
+    st.sampled_from(sorted(SCHEMA_CHANGES)),
+    st.dictionaries(
+        st.sampled_from(
+            [
+                "type",
+                "properties",
+                "required",
+                "anyOf",
+                "oneOf",
+                "allOf",
+                "$ref",
+                "$defs",
+                "additionalProperties",
+            ]
+        ),
+        ANYTHING,
+    ),
+)
+def test_no_schema_is_too_odd_to_be_changed_and_the_servers_own_stays_as_it_is(
+    name: Any, schema: dict[str, Any]
+) -> None:
+    before = repr(schema)
+    what = SchemaChange(name, WHAT["keys"], WHAT["value"].get(name, False))  # type: ignore[attr-defined,arg-type]
+    sent_schema(SchemaRule((what,)), schema)
+    assert repr(schema) == before
+
+
+def test_every_change_that_a_file_may_name_can_be_done() -> None:
+    for client in all_clients():
+        assert {change.does for change in client.schemas.changes} <= set(SCHEMA_CHANGES)
+    assert set(SCHEMA_CHANGES) == set(SchemaChange.__dataclass_fields__["does"].type.__args__)
+
+
+@pytest.mark.parametrize(
+    ("client", "schema", "kind"),
+    [
+        ("gemini-cli", obj({"a": S}), Kind.SPARE),
+        ("opencode", obj({"a": S}), Kind.SPARE),
+        ("opencode", obj({"a": S}, additionalProperties=True), Kind.SCHEMA),
+        ("copilot-cli", obj({"a": S | {"maxLength": 2}}), Kind.SPARE),
+        ("continue-cli", obj({"a": S}, **{"$defs": {}}), Kind.SCHEMA),
+        ("codex", obj({"a": {"description": "x"}}), Kind.SCHEMA),
+        ("qwen-code", obj({"a": {"type": "array", "uniqueItems": True}}), Kind.SCHEMA),
+    ],
+)
+def test_a_change_counts_as_a_loss_only_where_a_call_may_need_what_is_gone(
+    client: str, schema: dict[str, Any], kind: Kind
+) -> None:
+    assert {one.kind for one in sent_schema(find_client(client).schemas, schema).changes} == {kind}
+
+
+def test_a_text_of_the_clients_own_comes_before_a_description_and_takes_its_room() -> None:
+    tool = Tool("s", "a", "x" * 20_000, obj(allOf=[{"properties": {"a": S}}]))
+    shown = see(find_client("claude-code"), tool).description.shown
+    assert shown.startswith("Input constraint: all listed parameters")
+    assert len(shown) == 16_384 + len("… [truncated]")
+    assert (
+        see(find_client("cline-cli"), Tool("s", "a", " ")).description.shown
+        == 'Execute MCP tool "a" from server "s".'
+    )
+
+
+def test_a_client_that_reads_one_page_gets_no_tool_of_the_second() -> None:
+    tool = Tool("s", "a", page=2)
+    assert see(find_client("kimi-code"), tool).refused
+    assert not see(find_client("codex"), tool).refused
