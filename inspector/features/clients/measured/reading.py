@@ -3,7 +3,6 @@
 Nothing is concluded from what did not happen: a client that was not asked for something has no fact about it.
 """
 
-import json
 import platform
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from inspector.features.clients.measured.conversation import (
     left_of,
     plain,
 )
+from inspector.features.clients.measured.toml import table
 from inspector.features.clients.measured.wire import Outcome, SentTool
 from inspector.schema.json_value import JsonObject, compact
 
@@ -77,13 +77,13 @@ class Reading:
         }
         name = f"{title} {self.version}".strip()
         about = f"measured on this machine, {count(len(self.talk.exchanges), 'request')} to its model"
-        lines = list(_table("", {"title": name, "about": about, **self.top}))
+        lines = list(table("", {"title": name, "about": about, **self.top}))
         for table, values in self.rules.items():
-            lines += _table(f"[{table}]", values)
-        lines += _table("[every_fact]", every)
+            lines += table(f"[{table}]", values)
+        lines += table("[every_fact]", every)
         for topic, says, request in self.facts:
             sure = {"request": request} if request else {"confidence": "assumed"}
-            lines += _table("[[facts]]", {"topic": str(topic), "says": says, **sure})
+            lines += table("[[facts]]", {"topic": str(topic), "says": says, **sure})
         text = "\n".join(lines).lstrip() + "\n"
         # Half a pair of UTF-16 cannot be written.
         return text.encode("utf-8", "replace").decode()
@@ -388,20 +388,3 @@ def _does(yes: bool, verb: str) -> str:
 
 def _shown(exchange: Exchange, at: Any) -> str:
     return f"request {exchange.number}: {at.at if isinstance(at, SentTool) else at}"
-
-
-def _table(head: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """A table of TOML; what is empty is left out."""
-    yield f"\n{head}"
-    for key, value in values.items():
-        if value not in ("", [], None):
-            yield f"{key} = {_toml(value)}"
-
-
-def _toml(value: Any) -> str:
-    """A value of TOML. JSON of texts, numbers and lists of them is TOML, but for one control character."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
