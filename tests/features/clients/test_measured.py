@@ -23,7 +23,7 @@ from inspector.clients.seen import SeenTool
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.conversation import Conversation, ServerLog
 from inspector.features.clients.measured.reading import Reading
-from inspector.features.clients.measured.toml import table
+from inspector.features.clients.measured.toml import written_table
 from inspector.features.clients.measured.wire import Api, Heard, SentTool, read
 from inspector.search.ranker.client_ranker import ClaudeCodeRanker
 from tests.support.following_client import FollowingClient, tool
@@ -164,7 +164,7 @@ def test_a_request_that_is_repeated_is_answered_alike(tmp_path: Path) -> None:
 )
 def test_any_text_can_stand_in_a_clients_file(text: str, more: dict[str, Any]) -> None:
     table = "\n".join(
-        table("", {"says": text} | {f"key-{at}": value for at, value in enumerate(more.values())})
+        written_table("", {"says": text} | {f"key-{at}": value for at, value in enumerate(more.values())})
     )
     data = tomllib.loads(table.encode("utf-8", "replace").decode())
     assert data.get("says", "") == text.encode("utf-8", "replace").decode()

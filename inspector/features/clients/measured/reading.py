@@ -27,7 +27,7 @@ from inspector.features.clients.measured.conversation import (
     left_of,
     plain,
 )
-from inspector.features.clients.measured.toml import table
+from inspector.features.clients.measured.toml import written_table
 from inspector.features.clients.measured.wire import Outcome, SentTool
 from inspector.schema.json_value import JsonObject, compact
 
@@ -77,13 +77,13 @@ class Reading:
         }
         name = f"{title} {self.version}".strip()
         about = f"measured on this machine, {count(len(self.talk.exchanges), 'request')} to its model"
-        lines = list(table("", {"title": name, "about": about, **self.top}))
+        lines = list(written_table("", {"title": name, "about": about, **self.top}))
         for table, values in self.rules.items():
-            lines += table(f"[{table}]", values)
-        lines += table("[every_fact]", every)
+            lines += written_table(f"[{table}]", values)
+        lines += written_table("[every_fact]", every)
         for topic, says, request in self.facts:
             sure = {"request": request} if request else {"confidence": "assumed"}
-            lines += table("[[facts]]", {"topic": str(topic), "says": says, **sure})
+            lines += written_table("[[facts]]", {"topic": str(topic), "says": says, **sure})
         text = "\n".join(lines).lstrip() + "\n"
         # Half a pair of UTF-16 cannot be written.
         return text.encode("utf-8", "replace").decode()

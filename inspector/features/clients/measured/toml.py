@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 
-def table(head: str, values: Mapping[str, Any]) -> Iterator[str]:
+def written_table(head: str, values: Mapping[str, Any]) -> Iterator[str]:
     """A table of TOML; what is empty is left out."""
     yield f"\n{head}"
     for key, value in values.items():
