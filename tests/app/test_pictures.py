@@ -289,7 +289,7 @@ PAGES: Mapping[str, Picture] = {
     "findings": Picture(
         FindingsScreen,
         _offices,
-        _acts(Opens(FindingsScreen), Shows("measured on"), Lacks("Checking"), "t", "t", Shows("mended")),
+        _acts(Opens(FindingsScreen), Shows("without effect"), Lacks("Checking")),
     ),
     "marketplace": Picture(
         MarketplaceScreen,
