@@ -351,7 +351,10 @@ def _declared(writing: _Writing, node: Node, _top: bool) -> Iterator[tuple[str, 
         yield "a required parameter is declared", (node := {**node, "properties": properties})
     free = [name for name in properties if name not in names(node.get("required"))]
     if free and writing.asked("required"):
-        nullable = {name: _or_null(one) if name in free else one for name, one in properties.items()}
+        is_flat = all(one.kind != "one-type" for one in writing.conditions)
+        nullable = {
+            name: _or_null(one, is_flat=is_flat) if name in free else one for name, one in properties.items()
+        }
         node = {**node, "properties": nullable, "required": list(properties)}
         yield "a parameter that may be left out is required, and may be null", node
     is_object = "object" in str(node.get("type")) or "properties" in node
@@ -359,9 +362,11 @@ def _declared(writing: _Writing, node: Node, _top: bool) -> Iterator[tuple[str, 
         yield "additionalProperties: false is said", {**node, "additionalProperties": False}
 
 
-def _or_null(schema: Any) -> Any:
+def _or_null(schema: Any, *, is_flat: bool) -> Any:
     if not isinstance(schema, dict) or "null" in str((schema.get("type"), schema.get("anyOf"))):
         return schema
+    if is_flat and isinstance(kind := schema.get("type"), str) and not {"enum", "const"} & schema.keys():
+        return {**schema, "type": [kind, "null"]}
     words = {key: value for key, value in schema.items() if key in WORDS}
     return {**words, "anyOf": [_without(schema, *words), {"type": "null"}]}
 

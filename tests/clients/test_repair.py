@@ -98,6 +98,7 @@ def test_a_schema_that_nobody_refuses_is_left_alone() -> None:
 def test_an_optional_parameter_of_a_strict_function_is_required_and_may_be_null() -> None:
     found = mended(of(a=TEXT), "openai-strict")
     assert found.accepts == "other"
+    assert found.schema["properties"]["a"] == {"type": ["string", "null"]}
     assert found.lines == (
         "a may no longer be left out",
         "the arguments may no longer have other names",
