@@ -12,7 +12,8 @@ from typing import Any
 
 from inspector.config.client_format import load_file, place_of, servers_in
 from inspector.config.configuration import Configuration
-from inspector.config.reader import read, servers
+from inspector.config.format import normalised
+from inspector.config.reader import entry_problems, read, servers
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 
@@ -143,7 +144,13 @@ def _read(
         if not faults:
             return Unreadable(file.client, file.scope, file.path, error)
         specs = tuple(spec for spec in by_name.values() if isinstance(spec, ServerSpec))
-        configuration = Configuration(str(file.path), specs)
+        form = normalised(data, file.client)
+        configuration = Configuration(
+            str(file.path),
+            specs,
+            disabled=tuple(name for name in form.all_names if name not in by_name),
+            problems=tuple(entry_problems(form)),
+        )
         return ClientConfiguration(file.client, file.scope, configuration, faults)
 
 

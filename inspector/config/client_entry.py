@@ -1,8 +1,10 @@
 """What clients make of one server's entry in their files: the keys they read, the values they refuse."""
 
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from inspector.config.client_format import RULES, URLS
@@ -15,79 +17,26 @@ _NEAR, _LONGEST_KEY, _MOST_UNKNOWN = 0.8, 40, 10
 
 @dataclass(frozen=True, slots=True)
 class EntryForm:
-    """What a client reads of a server's entry: seen in runs, see docs/papers/client-files.md.
-
-    `keys` are all it reads, and `instead` has its own for some of other clients. `types` are those of `type`,
-    without which none (`any`), an address (`url`) or a command passes; `joined` says that a command is the
-    whole line in a list. `fault` is what it does about an entry with a wrong value.
-    """
+    """What a client reads of a server's entry; entry_forms.toml explains the fields."""
 
     keys: frozenset[str]
-    fault: str
+    fault: str = ""
     instead: Mapping[str, str] = field(default_factory=dict)
     types: tuple[str, ...] = ()
-    typed: str = ""
+    typed: tuple[str, ...] = ()
     joined: bool = False
 
 
-def _keys(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def _forms() -> Iterator[tuple[str, EntryForm]]:
+    text = (Path(__file__).parent / "entry_forms.toml").read_text(encoding="utf-8")
+    for name, form in tomllib.loads(text).items():
+        yield name, EntryForm(**{**form, "keys": frozenset(form["keys"].split())})
 
 
-_WHOLE = "refuses the whole file"
-FORMS: Mapping[str, EntryForm] = {
-    "Claude Code": EntryForm(
-        _keys(
-            "type command args env timeout alwaysLoad bareElicitationCapability role url headers "
-            "headersHelper oauth request_timeout_ms tools displayName discoveryCache toolPermissions"
-        ),
-        "skips the server",
-        {"serverUrl": "url", "httpUrl": "url", "http_headers": "headers"},
-        ("stdio", "http", "streamable-http", "sse", "ws"),
-        typed="url",
-    ),
-    "Codex": EntryForm(
-        _keys(
-            "command args env env_vars cwd url http_headers env_http_headers bearer_token_env_var enabled "
-            "startup_timeout_sec startup_timeout_ms tool_timeout_sec required supports_parallel_tool_calls "
-            "default_tools_approval_mode enabled_tools disabled_tools scopes oauth oauth_resource name tools "
-            "experimental_environment"
-        ),
-        _WHOLE,
-        {"headers": "http_headers", "disabled": "enabled", "timeout": "tool_timeout_sec"}
-        | {"bearer_token": "bearer_token_env_var", "includeTools": "enabled_tools"},
-    ),
-    "Gemini CLI": EntryForm(
-        _keys(
-            "command args env cwd url httpUrl headers tcp type timeout trust description includeTools "
-            "excludeTools extension oauth authProviderType targetAudience targetServiceAccount"
-        ),
-        "cannot start the server",
-        {"disabledTools": "excludeTools", "enabledTools": "includeTools", "serverUrl": "httpUrl"},
-    ),
-    "opencode": EntryForm(
-        _keys("type command cwd environment enabled timeout url headers oauth"),
-        _WHOLE,
-        {"env": "environment", "args": "command", "disabled": "enabled"},
-        ("local", "remote"),
-        typed="any",
-        joined=True,
-    ),
-}
-# Keys that clients add to a server. Toolsight's own format has them too, and of them only `RULES` and those
-# that turn a server off count. The last rows are of Codex, Goose and Zed.
-CLIENT_KEYS = RULES.union(
-    URLS,
-    FORMS["Claude Code"].keys,
-    FORMS["Gemini CLI"].keys,
-    ("alwaysAllow", "autoApprove", "autoStart", "dev", "disabled", "enabled", "gallery", "icon", "id"),
-    ("name", "title", "transport", "version", "metadata", "oauthClient", "transportType", "watchPaths"),
-    ("isDefaultServer", "source", "sandbox", "sandboxEnabled", "connectionTimeout", "requestOptions"),
-    ("faviconUrl", "apiKey", "auth"),
-    ("bearer_token_env_var", "env_http_headers", "env_vars", "startup_timeout_ms", "required", "scopes"),
-    ("supports_parallel_tool_calls", "default_tools_approval_mode", "experimental_environment"),
-    ("oauth_resource", "bundled", "display_name", "env_keys", "remote", "settings"),
-)
+FORMS = dict(_forms())
+_OTHERS = FORMS.pop("any other")
+# Toolsight's own format has them too, and of them only `RULES` and those that turn a server off count.
+CLIENT_KEYS = RULES.union(URLS, _OTHERS.keys, FORMS["Claude Code"].keys, FORMS["Gemini CLI"].keys)
 # Whose file it is that keeps its servers there.
 _OWNERS = {"mcp": "opencode", "mcp_servers": "Codex"}
 
@@ -143,8 +92,8 @@ def _refused(client: str, form: EntryForm, entry: Mapping[str, Any]) -> Iterator
     if command is not None and isinstance(command, list) != form.joined:
         what, hint = ("one text", "a list with each word") if form.joined else ("a list", "the program alone")
         yield fault("command", f"has {what} as `command`", f"Write {hint}.")
-    is_needed = form.typed == "any" or (form.typed and form.typed in entry)
-    if form.types and kind not in form.types and (is_needed or kind is not None):
+    is_needed = kind is not None or any(key in entry for key in form.typed)
+    if form.types and kind not in form.types and is_needed:
         meant = form.types[1] if "url" in entry else form.types[0]
         yield fault("type", "has no `type`" if kind is None else "has another `type`", f'Write "{meant}".')
     for key in ("env", "environment", "headers", "http_headers"):

@@ -147,7 +147,7 @@ def read(
         profile=read_profile(path, model.profile),
         values=read_settings(path, model.settings, FORMER),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
-        problems=(*_unknown(form), *_former(form, model)),
+        problems=(*entry_problems(form), *_former(form, model)),
     )
 
 
@@ -163,7 +163,7 @@ def _former(form: Form, model: FileModel) -> Iterator[SettingProblem]:
             yield SettingProblem(where, "", NO_SETTING, LEAVE_OUT)
 
 
-def _unknown(form: Form) -> Iterator[SettingProblem]:
+def entry_problems(form: Form) -> Iterator[SettingProblem]:
     """What is wrong with servers' entries: keys that their client throws away, values that it refuses."""
     for server, faults in form.faults.items():
         for one in faults:

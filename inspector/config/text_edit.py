@@ -47,6 +47,19 @@ def entry_at(data: Any, path: Sequence[str]) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
+def line_of(text: str, *keys: str) -> int:
+    """The line of the last of these keys, each of which stands behind the one before; 0 if one does not."""
+    at = 0
+    for key in map(re.escape, keys):
+        where = re.compile(
+            rf"(?<![\w-])[\"']?{key}[\"']?\s*[]:=.]|\bname[\"']?\s*[:=]\s*[\"']?{key}(?![\w-])"
+        )
+        if (found := where.search(text, at)) is None:
+            return 0
+        at = found.end()
+    return text.count("\n", 0, at) + 1
+
+
 def _first(candidates: Iterable[str], suffix: str, wanted: Any, key: str) -> str:
     """The first text that says what is wanted. KeyError if none does."""
     for text in candidates:

@@ -66,6 +66,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "registry": ("registry",),
     "marketplace-search": ("marketplace", "search", "exchange rates", "--demo"),
     "marketplace-show": ("marketplace", "show", "fixtures/currency", "--demo"),
+    "doctor-server": ("doctor", "server", "calc", "--demo"),
     "doctor-breakers": ("doctor", "breakers"),
     "config-settings": ("config", "settings"),
     "config-keys": ("config", "keys"),

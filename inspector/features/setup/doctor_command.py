@@ -17,6 +17,7 @@ import click
 
 from inspector import __version__
 from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_store
+from inspector.cli.launch import as_client
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import (
     COMMON,
@@ -29,6 +30,7 @@ from inspector.cli.options import (
 )
 from inspector.cli.run import Exit, found_in
 from inspector.cli.table import say, show
+from inspector.clients.client import Client
 from inspector.config.client import client_files, is_there
 from inspector.core.error import BreakerState, ConfigError, ToolsightError
 from inspector.core.number import byte_size, count, duration, percent
@@ -194,19 +196,36 @@ class Check:
     hint: str = ""
 
 
-@click.group(cls=CommandGroup, invoke_without_command=True, takes=(DATABASE,))
+class _Doctor(CommandGroup):
+    """A word that is no command of it names a server."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        return super().resolve_command(ctx, args if args[0] in self.modules else ["server", *args])
+
+
+@click.group(cls=_Doctor, invoke_without_command=True, takes=COMMON)
+@as_client
 @as_json
 @click.pass_context
-def doctor(context: click.Context, /, chosen: Options) -> None:
-    """Check that everything works on this machine.
+def doctor(context: click.Context, /, client: Client | None, chosen: Options) -> None:
+    """Check this machine, or why a client lacks a server's tools.
 
     Checks packages, database, tokenizer, embedding model, prices, terminal and more, without starting
-    servers or downloading anything. The exit code is 1 if a check fails.
+    servers or downloading anything. With SERVER, walks from the client's file to its model, up to the step
+    that loses a tool; see `toolsight doctor server --help`. The exit code is 1 if a check fails.
 
     \b
     toolsight doctor
+    toolsight doctor shop --client codex
     """
     if context.invoked_subcommand is not None:
+        return
+    if client is not None or chosen.server or chosen.config or chosen.demo:
+        from inspector.features.setup.walk_command import walk_to
+
+        walk_to("", client, chosen)
         return
     checks = examine(chosen)
     columns = (

@@ -6,6 +6,7 @@ FEATURE = Feature(
     "setup",
     commands=(
         CommandInfo("doctor", "doctor_command:doctor", "More"),
+        CommandInfo("doctor server", "walk_command:server"),
         CommandInfo("doctor models", "doctor_command:models"),
         CommandInfo("doctor orphans", "doctor_command:orphans"),
         CommandInfo("doctor breakers", "doctor_command:breakers"),

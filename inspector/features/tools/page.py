@@ -18,12 +18,12 @@ from inspector.app.stream import View
 from inspector.core.number import count
 from inspector.core.text import file_name
 from inspector.features.tools.catalog_rows import COLUMNS, CatalogRows, server_key, server_of
-from inspector.features.tools.panel import NO_SERVER, ServerPanel, ToolPanel, exact_json
+from inspector.features.tools.panel import DOCTOR, NO_SERVER, ServerPanel, ToolPanel, exact_json
 from inspector.features.tools.server_actions import ServerActions
 from inspector.features.tools.wire_panel import exported
 from widgets import FocusFrame, RecordList, SchemaForm
 
-_ON_A_SERVER = frozenset({"stop", "reconnect", "trust", "ping"})
+_ON_A_SERVER = frozenset({"doctor", "stop", "reconnect", "trust", "ping"})
 _ON_A_REMOTE_SERVER = frozenset({"sign_in", "sign_out"})
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load", "call"})
 
@@ -41,7 +41,8 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         "space folds a server; / searches names and descriptions, including folded servers.",
         "w (why) and e (edit) open in Search; l loads a tool for the model, or unloads it.",
         "v lists the findings for the server or tool under the cursor, V those about trust.",
-        "On a server: r reconnects, S stops, R reconnects all failed servers.",
+        "On a server: r reconnects, S stops, R reconnects all failed servers; d (doctor) walks from its",
+        "entry in the configuration to the model, up to the step that loses a tool.",
         "On a server with an address: i signs in (OAuth) after asking about the address, I signs out.",
         "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
         "There, / method:tools/ finds methods; enter shows a request with its answer, from either.",
@@ -68,6 +69,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         Binding("r", "run", "call again", id="tools.repeat"),
         Binding("i", "sign_in", "sign in", id="tools.sign_in"),
         Binding("I", "sign_out", "sign out", show=False, id="tools.sign_out"),
+        Binding("d", "doctor", "doctor", show=False, id="tools.doctor"),
         Binding("S", "stop", "stop", id="tools.stop"),
         Binding("P", "ping", "ping", show=False, id="tools.ping"),
         Binding("T", "trust", "trust", show=False, id="tools.trust"),
@@ -259,6 +261,12 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         self.refresh_bindings()
         if not self._is_in_list:
             self._panel.strip.focus()
+
+    def action_doctor(self) -> None:
+        """Walk from the server's entry to the model."""
+        self._panel.strip.current = DOCTOR
+        self._panel.show_part()
+        self._open_detail()
 
     def action_findings(self, stage: str) -> None:
         """Show what is found about the server or the tool under the cursor, or about its trust."""

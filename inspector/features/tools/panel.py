@@ -1,5 +1,6 @@
 """Everything about one server or one tool, one view at a time; what is known about it in words."""
 
+import asyncio
 import json
 from collections.abc import Iterator, Sequence
 
@@ -10,17 +11,19 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Static
 
-from inspector.app.context import InContext
+from inspector.app.context import InContext, Job
 from inspector.app.draw.line import MUTED, change_lines, problem_line
 from inspector.app.draw.table import ICONS, fact, fact_lines
 from inspector.clients.delivery import Listed, ServerDelivery
 from inspector.clients.delivery_line import delivery_lines
 from inspector.core.definition import definition_changes
+from inspector.core.error import Fetched
 from inspector.core.events import DefinitionChanged
 from inspector.core.number import count, milliseconds, shown_moment, tokens
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, ToolState
 from inspector.core.tool import Tool, definition
+from inspector.features.setup.walk import Step, own_entry, session_steps, step_facts, until_lost
 from inspector.features.tools.call_panel import CallPanel
 from inspector.features.tools.facts import server_facts, tool_facts
 from inspector.features.tools.server_reading import ReadingPanel
@@ -62,8 +65,8 @@ def server_title(server: ServerState, width: int) -> Content:
     return Content.assemble(first, "\n", ("   ".join(filter(None, (*listed, took))), MUTED))
 
 
-_STDERR = "stderr, newest last"
-SERVER_VIEWS = ("about", "stderr", "log", "wire")
+_STDERR, DOCTOR = "stderr, newest last", "doctor"
+SERVER_VIEWS = ("about", DOCTOR, "stderr", "log", "wire")
 
 
 class ServerPanel(InContext, ViewPanel):
@@ -83,6 +86,8 @@ class ServerPanel(InContext, ViewPanel):
                 with VerticalScroll(id="server-scroll"):
                     yield Static(id="server-facts", markup=False)
                 yield TextView(id="server-told")
+            with VerticalScroll(classes=f"part {DOCTOR}"):
+                yield Static(id="server-steps", markup=False)
             for kind in KINDS:
                 yield ReadingPanel(kind, id=f"server-{kind}", classes=f"part {kind}")
             yield TextView(empty="Nothing on stderr.", follow=True, id="server-stderr", classes="part stderr")
@@ -125,6 +130,8 @@ class ServerPanel(InContext, ViewPanel):
             self.query_one(f"#server-{self.strip.current}", WirePanel).show(server.name)
         elif self.strip.current == "stderr":
             self._show_stderr()
+        elif self.strip.current == DOCTOR:
+            self._walk(server)
         else:
             self._flaws = self._read_flaws()
             facts = server_facts(
@@ -173,6 +180,23 @@ class ServerPanel(InContext, ViewPanel):
             self.draw()
 
         self.run_job("verdicts", lambda _job: deliveries_in(judged[1], server), show)
+
+    def _walk(self, server: ServerState) -> None:
+        """Walk from the server's entry to the model, in a thread: the last steps search."""
+        session, name = self.session, server.name
+
+        def steps(documents: Sequence[Fetched]) -> list[Step]:
+            entry = own_entry(session.configuration, name)
+            return until_lost([*entry, *session_steps(session, name, None, documents)])
+
+        async def walk(_job: Job) -> list[Step]:
+            documents = await self.commands.sign_in_documents(name) if server.needs_login else ()
+            return await asyncio.to_thread(steps, documents)
+
+        def show(found: list[Step]) -> None:
+            self.write(fact_lines(step_facts(found), _SERVER_LABELS + 1, self.text_width), "#server-steps")
+
+        self.run_job(DOCTOR, walk, show)
 
     def _show_told(self, server: ServerState) -> None:
         """Show a server's instructions to a model; for a failed one, what it wrote before."""

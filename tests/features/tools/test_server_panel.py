@@ -31,7 +31,7 @@ from inspector.mcp.frame import Flaw, Frame, FrameKind
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
-from tests.support.tools_page import choose, crossed, says, tools_page
+from tests.support.tools_page import choose, crossed, opened, says, tools_page
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import RecordList, SchemaTree, TextView, visible
@@ -79,6 +79,15 @@ async def test_a_server_says_in_which_clients_it_works_and_what_stands_in_the_wa
     servers = {"one": MemoryServer([Tool("one", "x" * 140, "Find."), Tool("one", "find", "Find.")])}
     async with tools_page("one", servers=servers) as (pilot, _):
         await says(pilot, "degraded in claude-code")
+
+
+async def test_d_walks_from_the_entry_to_the_step_that_loses_the_tools() -> None:
+    async with tools_page("shop", servers=down("away")) as (pilot, _):
+        await pilot.press("d")
+        await says(pilot, "✓ list_changed")
+        await opened(pilot, "away")
+        await pilot.press("d")
+        await says(pilot, "lost: it is not there")
 
 
 async def test_servers_are_reconnected_and_stopped() -> None:
