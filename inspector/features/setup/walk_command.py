@@ -32,12 +32,12 @@ from inspector.features.setup.walk import (
 @as_client
 @as_json
 def server(name: str, client: Client | None, chosen: Options) -> None:
-    """Walk from a client's file to its model, up to the first loss.
+    """Walk from a client's file to its model.
 
     Without --client, Toolsight itself is the client. The exit code is 1 if a step loses something.
 
     \b
-    toolsight doctor shop --client codex
+    toolsight doctor server shop --client codex
     """
     walk_to(name, client, chosen)
 
