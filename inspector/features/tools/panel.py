@@ -113,7 +113,7 @@ class ServerPanel(InContext, ViewPanel):
         session, state = self.session, self.session.state
         about = state.servers.get(name), state.problems, state.changes, state.held, state.trusted_servers
         drawn = (name, self.strip.current, session, *about)
-        if drawn != self._drawn or self.strip.current != SERVER_VIEWS[0]:
+        if drawn != self._drawn or self.strip.current not in SERVER_VIEWS[:2]:
             self._server, self._drawn = name, drawn
             self.draw()
         elif name in state.servers:
