@@ -97,13 +97,14 @@ class Trail:
 
     def documents(self, why: str = "", hint: str = "") -> tuple[Fetched, ...]:
         """What was fetched. If that led to no issuer, the last is at fault for a `why`, else the refusal."""
-        if not self.fetched or any(one.fault or (one.found and one.what == _ISSUER) for one in self.fetched):
+        metadata = [one for one in self.fetched if one.what in (_RESOURCE, _ISSUER)]
+        if not metadata or any(one.fault or (one.found and one.what == _ISSUER) for one in metadata):
             return self.fetched
         *before, last = self.fetched
         if why:
             return (*before, replace(last, fault=why, hint=hint))
-        told = f"no metadata at {count(len(before), 'address', 'addresses')}: nobody can sign in"
-        return (replace(self.fetched[0], fault=told, hint=NO_SIGN_IN), *self.fetched[1:])
+        told = f"no metadata at {count(len(metadata), 'address', 'addresses')}: nobody can sign in"
+        return (*self.fetched[1:], replace(self.fetched[0], fault=told, hint=NO_SIGN_IN))
 
     @contextmanager
     def explained(self) -> Iterator[None]:
