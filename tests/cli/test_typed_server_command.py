@@ -44,7 +44,7 @@ def test_a_stored_listing_can_be_searched_but_not_called(toolsight: Toolsight, t
 
 def test_what_is_no_tool_in_a_stored_listing_is_told(toolsight: Toolsight, tmp_path: Path) -> None:
     file, tools = tmp_path / "crm.json", [{"name": "orders", "tags": ["a", "b"]}, None, {"name": "late"}]
-    for listing in (tools, {"result": {"tools": tools}}, {"crm": {"tools": tools, "authors": ["ada"]}}):
+    for listing in (tools, {"result": {"tools": tools}}, {"crm": {"tools": tools}, "authors": ["ada"]}):
         file.write_text(json.dumps(listing))
         (server,) = json.loads(toolsight("servers", "--json", "--", str(file)).stdout)
         assert [(one["number"], one["reason"]) for one in server["skipped"]] == [

@@ -10,6 +10,7 @@ import httpx2
 import pytest
 from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
+from pydantic import ValidationError
 
 from inspector.core.error import ToolsightError
 from inspector.core.server import SkippedTool
@@ -34,6 +35,7 @@ from inspector.mcp.client.translate import (
     OTHER_TEXT,
     SKIPPED,
     UNREADABLE,
+    flaw_text,
     summary,
     tool_result,
     with_valid_tools,
@@ -451,12 +453,29 @@ WRONG: dict[str, tuple[Any, str, str]] = {
         "outputSchema.properties.title",
         'outputSchema.properties.title is "string", not a schema',
     ),
+    "typed around another": (
+        {"inputSchema": {"type": "string", "inner": OBJECT}},
+        "inputSchema.type",
+        'inputSchema.type is "string", not "object"',
+    ),
     "hint": (
         {"inputSchema": OBJECT, "annotations": {"readOnlyHint": "maybe"}},
         "annotations.readOnlyHint",
         'annotations.readOnlyHint is "maybe", not true or false',
     ),
 }
+
+
+def test_a_value_is_told_of_a_definition_alone_as_others_may_be_secret() -> None:
+    with pytest.raises(ValidationError) as caught:
+        JSONRPCNotification.model_validate({"jsonrpc": "2.0", "method": ["hunter2"]})
+    assert flaw_text(caught.value) == "method is not a string"
+
+
+def test_what_is_kept_of_lost_tools_is_bounded() -> None:
+    lost = [{"name": "a", "inputSchema": "x" * 30_000}] * 9
+    skipped = with_valid_tools({"tools": lost}, "2025-06-18")["_meta"][SKIPPED]
+    assert [one.definition is not None for one in skipped] == [True] * 3 + [False] * 6
 
 
 @pytest.mark.parametrize("wrong", WRONG)

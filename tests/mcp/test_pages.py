@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from mcp.types import ListToolsResult
 
 from inspector.core.definition import declared, definition_hash
@@ -105,6 +105,7 @@ RAW: st.SearchStrategy[Page] = st.fixed_dictionaries(
 
 
 @given(RAW)
+@example({"name": "a", "title": "T", "inputSchema": {"type": "object"}, "annotations": {"title": "T"}})
 async def test_a_listed_tool_can_be_written_as_its_server_sent_it(raw: Page) -> None:
     listing, _ = await listed(lambda _: {"tools": [raw]})
     (tool,) = listing.tools
