@@ -10,13 +10,11 @@ from inspector.cli.run import interruptible, written
 from inspector.cli.table import say
 from inspector.config.configuration import Configuration
 from inspector.config.consent import ConsentCheck, approve as remember, check_consent, consent_question
-from inspector.core.approval import approval_question, call_question
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events.call import Decision
 from inspector.core.ports import ApprovalRequest, ServerMemory
-from inspector.core.question import YES, Address, Diff, Option, Question
 from inspector.core.redaction import clean
-from inspector.core.report import Fact
+from inspector.core.report import YES, Address, Diff, Fact, Option, Question
 from inspector.core.tool import Tool
 from inspector.mcp.elicitation import (
     Action,
@@ -27,7 +25,14 @@ from inspector.mcp.elicitation import (
     address,
     form_fields,
 )
-from inspector.mcp.question import ANSWER, ANSWERS, SamplingRequest, server_question
+from inspector.mcp.question import (
+    ANSWER,
+    ANSWERS,
+    SamplingRequest,
+    approval_question,
+    call_question,
+    server_question,
+)
 from inspector.schema.json_value import JsonObject
 from widgets import visible
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from inspector.clients.change import HARMLESS, KEEPS_OUT, Change, Kind
-from inspector.clients.client import Client, Confidence, Fact, Topic
+from inspector.clients.client import HARMLESS, KEEPS_OUT, Change, Client, Confidence, Fact, Kind, Topic
 from inspector.clients.seen import SeenTool, kept_of, see_all
 from inspector.core.number import count
 from inspector.core.server import SkippedTool

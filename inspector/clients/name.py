@@ -5,7 +5,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from inspector.clients.change import Change, Kind
+from inspector.clients.client import Change, Kind
 from inspector.clients.rule import NameRule
 from inspector.core.tool import Tool
 

@@ -10,8 +10,7 @@ from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
 from inspector.schema.json_value import JsonObject, as_object, compact, read_object, shown
-from inspector.schema.parts import Part, parts
-from inspector.schema.reading import TooLarge, Work, names, types_of
+from inspector.schema.reading import Part, TooLarge, Work, names, parts, types_of
 from inspector.schema.validity import FaultKind, SchemaFault, faults
 
 Effect = Literal["refused", "ignored", "changed"]

@@ -14,8 +14,7 @@ from inspector.clients.refusal import Condition, Refusal, refusals
 from inspector.schema.fit import Fitting
 from inspector.schema.json_value import JsonObject, as_object, compact
 from inspector.schema.narrowing import Kind, Narrowing, narrowings
-from inspector.schema.parts import changed
-from inspector.schema.reading import DEEPEST, TYPES, WORDS, TooLarge, Work, names, size, type_of
+from inspector.schema.reading import DEEPEST, TYPES, WORDS, TooLarge, Work, changed, names, size, type_of
 from inspector.schema.schema import resolve
 from inspector.schema.validity import SchemaFault, faults
 

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from inspector.clients.change import Change, Kind
+from inspector.clients.client import Change, Kind
 from inspector.clients.refusal import refusals
 from inspector.clients.rule import SchemaChange, SchemaRule
 from inspector.schema.json_value import JsonObject, compact
-from inspector.schema.parts import changed
-from inspector.schema.reading import DEEPEST
+from inspector.schema.reading import DEEPEST, changed
 
 Schema = dict[str, Any]
 

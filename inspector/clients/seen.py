@@ -4,8 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from inspector.clients.change import Change, Kind
-from inspector.clients.client import Client, Topic
+from inspector.clients.client import Change, Client, Kind, Topic
 from inspector.clients.name import name_changes, name_refused, sent_name, sent_names
 from inspector.clients.rule import NameRule, ResultLimit, ResultRule, TextRule
 from inspector.clients.schema_change import sent_schema

@@ -13,9 +13,8 @@ from inspector.config.suspect import METADATA, chooses, lookalikes, metadata_hos
 from inspector.core.number import count
 from inspector.core.package_run import PackageKind, package_run
 from inspector.core.ports import ServerMemory
-from inspector.core.question import YES, Option, Question
 from inspector.core.redaction import Redactor
-from inspector.core.report import Fact, Facts
+from inspector.core.report import YES, Fact, Facts, Option, Question
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import ChangedFile, ConsentItem, Program, ServerSpec, asking_files, changed_files
 

@@ -6,8 +6,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, create_model
 
-from inspector.config.client_entry import CLIENT_KEYS, EntryFault, entry_faults, owner_of, read_keys
-from inspector.config.client_format import SECTIONS, is_inner, named, place_of, rule_of, translated
+from inspector.config.client_format import (
+    CLIENT_KEYS,
+    SECTIONS,
+    EntryFault,
+    entry_faults,
+    is_inner,
+    named,
+    owner_of,
+    place_of,
+    read_keys,
+    rule_of,
+    translated,
+)
 from inspector.config.problem import Strict
 from inspector.config.setting import KnobKind, knobs_of
 from inspector.core.access import ServerRule

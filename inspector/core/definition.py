@@ -8,7 +8,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal
 
-from inspector.core.question import Diff, cut
+from inspector.core.report import Diff, cut
 from inspector.core.text import common_start
 from inspector.core.tool import Annotations, Tool
 from inspector.schema.json_value import JsonObject, canonical, compact

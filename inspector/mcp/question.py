@@ -1,15 +1,20 @@
-"""What a server asks, as a person reads it: a form, an address, a sign-in, a prompt and who answers that."""
+"""What a person is asked about a server: what it wants to know itself, and what comes before a call.
+
+It may ask with a form, an address, a sign-in, or a prompt and who answers that. Before a call the question is
+whether the model may make it, whether a person's own is made, or whether the server is believed.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from inspector.core.definition import shown_changes
 from inspector.core.error import ModelError
 from inspector.core.message import AssistantMessage, Message, ModelReply, ModelRequest, UserMessage
 from inspector.core.number import byte_size, count
-from inspector.core.ports import ChatModel
-from inspector.core.question import Address, Option, Question, cut
-from inspector.core.report import Fact, Facts
+from inspector.core.ports import ApprovalRequest, ChatModel, Decision
+from inspector.core.report import YES, Address, Diff, Fact, Facts, Option, Question, cut
+from inspector.core.tool import Tool
 from inspector.mcp.elicitation import (
     CANCELLED,
     DECLINED,
@@ -24,6 +29,7 @@ from inspector.mcp.elicitation import (
     form_warnings,
     impersonation,
 )
+from inspector.schema.json_value import JsonObject, compact
 
 LONGEST_PROMPT: Final = 100_000
 """Characters of a prompt that are shown: a person agrees to nothing that is not seen whole."""
@@ -189,3 +195,44 @@ def _link_blocks(request: LinkRequest) -> tuple[Facts | str, ...]:
     host = (Fact("host", parts.host),) if parts.host else ()
     warned = _warnings(impersonation(f"the server {request.server}", request.message), *parts.warnings)
     return Facts((_said(request.message),)), Facts((whole, *host, *warned)), _OPENS_NOTHING
+
+
+_LONGEST_VALUE = 2_000
+_NO = Option(Decision.NO, "no")
+_YES = Option(YES, "trust its claims"), _NO
+_DECISIONS = Option(Decision.SESSION, "this session"), Option(Decision.ONCE, "once"), _NO
+
+
+def approval_question(request: ApprovalRequest) -> Question:
+    """The question about a call of the model's: why, every argument, and what changed in the definition."""
+    offered = (Option(Decision.SERVER, "trust its claims"),) if request.offers_trust else ()
+    return _call_question(request, (*offered, *_DECISIONS))
+
+
+def call_question(tool: Tool, arguments: JsonObject, why: str, key: str = "") -> Question:
+    """The question about a call that a person has typed; `key` is the one that asked for it."""
+    return _call_question(ApprovalRequest(tool, arguments, why), (Option(YES, "call it", key), _NO))
+
+
+def _call_question(request: ApprovalRequest, options: tuple[Option, ...]) -> Question:
+    why = Facts((Fact("", f"{request.why[:1].upper()}{request.why[1:]}.", warns=True),))
+    given = ((name, one if isinstance(one, str) else compact(one)) for name, one in request.arguments.items())
+    arguments = tuple(Fact(name, cut(text, _LONGEST_VALUE)) for name, text in given)
+    blocks: list[str | Facts | Diff] = [why, Facts(arguments) if arguments else "no arguments"]
+    if request.offers_trust:
+        blocks.append(_trusting(request.tool.server))
+    if request.changes:
+        blocks += ["Changed since you were last asked", *shown_changes(request.changes)]
+    return Question(f"Call {request.tool.id}?", tuple(blocks), options)
+
+
+def trust_question(server: str) -> Question:
+    """Whether what a server claims about its tools is believed from now on."""
+    return Question(f"Trust the claims of {cut(server, _LONGEST_NAME)}?", (_trusting(server),), _YES)
+
+
+def _trusting(server: str) -> str:
+    return (
+        "Toolsight cannot verify the claim. For the rest of this session, “trust its claims” runs any tool "
+        f"that {cut(server, _LONGEST_NAME)} marks as read-only without asking."
+    )

@@ -9,8 +9,7 @@ from inspector.core.error import StoreError
 from inspector.core.events import Event, ModelSwitched, Record, SessionStarted
 from inspector.core.ports import SessionAge, SessionSummary, ToolOutcomes
 from inspector.store.codec import UnreadableEvent, as_column, decode, encode
-from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
-from inspector.store.lock import WriterLocks
+from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase, WriterLocks
 
 _UPSERT_SESSION = """
 INSERT INTO session (id, started_at, ended_at, config, model, agent, user, expert)

@@ -10,13 +10,13 @@ from inspector.app.draw.line import change_lines
 from inspector.app.draw.table import ICONS
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover
-from inspector.core.approval import approval_question
 from inspector.core.definition import DefinitionChange, definition_changes
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.session import Binding
 from inspector.core.tool import Annotations, Tool
 from inspector.features.clients.request_page import ManifestScreen
 from inspector.features.tools.facts import server_facts
+from inspector.mcp.question import approval_question
 from tests.support.app import app_rig, said, seen, until
 from tests.support.fakes import calls, says, searches
 from tests.support.hostile import LONG_KINDS

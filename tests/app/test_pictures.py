@@ -28,8 +28,8 @@ from inspector.app.place import (
 from inspector.app.place_app import page_class
 from inspector.config.consent import Handed, ServerConsent
 from inspector.core.error import ConnectError
-from inspector.core.question import Option
 from inspector.core.ranking import SearchRequest
+from inspector.core.report import Option
 from inspector.core.server import Program
 from inspector.core.tool import Tool
 from inspector.features.access.page import AccessScreen

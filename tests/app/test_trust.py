@@ -4,10 +4,10 @@ import pytest
 
 from inspector.app.dialogs.approver import question_body
 from inspector.config.consent import ServerConsent, consent_question
-from inspector.core.approval import approval_question
 from inspector.core.ports import ApprovalRequest, Decision
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.approval import CLAIMED
+from inspector.mcp.question import approval_question
 from tests.support.app import app_rig, seen, until
 from tests.support.fakes import Step, calls, says
 from tests.support.hostile import with_hostile_text

@@ -7,10 +7,10 @@ import pytest
 
 from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
 from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver
-from inspector.clients.delivery_line import delivery_lines
 from inspector.clients.rule import NameRule, SchemaChange
 from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool
+from inspector.features.tools.facts import delivery_lines
 
 PLAIN = Tool("shop", "list_orders", "List orders.")
 PRIVATE = Tool("shop", "redraw", "Redraw.", meta={"ui": {"visibility": ["app"]}})

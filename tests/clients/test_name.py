@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients.change import Kind
-from inspector.clients.client import Client, all_clients, find_client
+from inspector.clients.client import Client, Kind, all_clients, find_client
 from inspector.clients.name import sent_name, sent_names
 from inspector.clients.rule import NameRule
 from inspector.clients.seen import SeenTool, see_all

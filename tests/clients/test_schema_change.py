@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients.change import Kind
-from inspector.clients.client import all_clients, find_client
+from inspector.clients.client import Kind, all_clients, find_client
 from inspector.clients.rule import SchemaChange, SchemaRule
 from inspector.clients.schema_change import SCHEMA_CHANGES, sent_schema
 from inspector.clients.seen import see

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from inspector.config.client_entry import FORMS, entry_faults
-from inspector.config.client_format import load_file, place_of
+from inspector.config.client_format import FORMS, entry_faults, load_file, place_of
 from inspector.config.configuration import Configuration
 from inspector.config.consent import describe
 from inspector.config.reader import read

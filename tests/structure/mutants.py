@@ -545,7 +545,7 @@ MUTANTS = (
     ),
     Mutant(
         "a key that no client knows is named",
-        "inspector/config/client_entry.py",
+        "inspector/config/client_format.py",
         "(key for key in entry if key not in names and",
         "(key for key in entry if key in names and",
         ("tests/config/test_client_format.py",),

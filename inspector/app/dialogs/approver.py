@@ -8,10 +8,9 @@ from textual.screen import Screen
 
 from inspector.app.draw.line import MUTED, diff_lines
 from inspector.config.consent import ServerConsent, consent_question
-from inspector.core.approval import approval_question
 from inspector.core.ports import ApprovalRequest, Decision
-from inspector.core.question import YES, Address, Diff, Question
-from inspector.core.report import Fact, Facts
+from inspector.core.report import YES, Address, Diff, Fact, Facts, Question
+from inspector.mcp.question import approval_question
 from widgets import Choice, GuardedConfirm, Hanging, plain
 
 if TYPE_CHECKING:

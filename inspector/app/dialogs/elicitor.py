@@ -17,7 +17,7 @@ from textual.widgets import Button, Static
 from inspector.app.dialogs.approver import QuestionDialog, Withdrawable, question_body
 from inspector.app.draw.line import failure_text
 from inspector.core.error import AuthRequired
-from inspector.core.question import Option
+from inspector.core.report import Option
 from inspector.mcp.elicitation import (
     CANCELLED,
     LONGEST_ADDRESS,

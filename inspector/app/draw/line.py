@@ -11,7 +11,7 @@ from inspector.core.error import SettingProblem, Severity, ToolsightError
 from inspector.core.events import Record as EventRecord
 from inspector.core.marketplace import Suggestion, price_text
 from inspector.core.number import count, percent, shown_moment
-from inspector.core.question import Diff
+from inspector.core.report import Diff
 from widgets import Column, Record, middle, plain, visible
 
 # Not `$text-muted`: in content (unlike in CSS) Textual draws automatic colors as plain white.

@@ -10,8 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from inspector.access.reach import EvalCase
-from inspector.clients.change import Kind
-from inspector.clients.client import Client, Confidence
+from inspector.clients.client import Client, Confidence, Kind
 from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
 from inspector.clients.seen import SeenTool
 from inspector.core.number import count

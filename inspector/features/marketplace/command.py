@@ -35,7 +35,7 @@ from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
 from inspector.core.marketplace import MarketplaceReport, suggestion_lines
 from inspector.core.number import count
-from inspector.core.question import Question
+from inspector.core.report import Question
 from inspector.features.marketplace.facts import (
     installation_question,
     plugin_json,

@@ -11,9 +11,8 @@ from inspector.core.error import ToolsightError
 from inspector.core.marketplace import NO_CATALOG, price_text, rating_text, terms_columns
 from inspector.core.number import count
 from inspector.core.package_run import PackageKind, package_run, program_name, runs_anything
-from inspector.core.question import YES, Diff, Option, Question
 from inspector.core.redaction import clean
-from inspector.core.report import NAME, NUMBER, Block, Column, Fact, Facts, Table
+from inspector.core.report import NAME, NUMBER, YES, Block, Column, Diff, Fact, Facts, Option, Question, Table
 from inspector.features.marketplace.marketplace import Marketplace
 from inspector.features.marketplace.plugin import Plugin, Variable, missing_values
 

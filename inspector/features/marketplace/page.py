@@ -27,8 +27,7 @@ from inspector.core.marketplace import (
     terms_columns,
 )
 from inspector.core.number import bar, count, percent
-from inspector.core.question import YES, Question
-from inspector.core.report import Fact
+from inspector.core.report import YES, Fact, Question
 from inspector.features.marketplace.facts import installation_question, plugin_facts, removal_question
 from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.features.marketplace.plugin import Plugin, Variable

@@ -10,8 +10,7 @@ from inspector.core.definition import definition_changes, shown_changes
 from inspector.core.error import BreakerState
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.ports import ToolOutcomes
-from inspector.core.question import Diff
-from inspector.core.report import NAME, NUMBER, TIME, TWO, Column, Table
+from inspector.core.report import NAME, NUMBER, TIME, TWO, Column, Diff, Table
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.text import first_sentence, shortened

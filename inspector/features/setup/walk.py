@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from inspector.clients.change import KEEPS_OUT, Kind
-from inspector.clients.client import Client
+from inspector.clients.client import KEEPS_OUT, Client, Kind
 from inspector.clients.delivery import ServerDelivery, deliver
 from inspector.config import client as clients
 from inspector.config.client import CLAUDE_CODE, PROJECT, USER, ClientConfiguration, ClientFile, Unreadable
-from inspector.config.client_entry import FORMS
-from inspector.config.client_format import load_file
+from inspector.config.client_format import FORMS, load_file
 from inspector.config.configuration import Configuration
 from inspector.config.file import is_file, read_text
 from inspector.config.program import program_of

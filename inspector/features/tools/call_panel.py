@@ -14,7 +14,6 @@ from inspector.app.context import InContext
 from inspector.app.dialogs.approver import agrees
 from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.line import MUTED, failure_text
-from inspector.core.approval import call_question
 from inspector.core.error import ToolsightError
 from inspector.core.events import CallFinished, CallStarted
 from inspector.core.redaction import clean
@@ -34,6 +33,7 @@ from inspector.features.tools.call_answer import (
 )
 from inspector.features.tools.call_form import CallForm
 from inspector.loop.approval import why_confirm
+from inspector.mcp.question import call_question
 from inspector.schema.json_value import JsonObject
 from widgets import Field, Record, SchemaForm, plain
 

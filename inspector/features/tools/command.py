@@ -15,7 +15,6 @@ from inspector.cli.run import Exit, run
 from inspector.cli.table import show
 from inspector.clients.client import Client
 from inspector.clients.delivery import ServerDelivery
-from inspector.clients.delivery_line import delivery_lines
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, milliseconds
@@ -35,6 +34,7 @@ from inspector.core.session import ServerState
 from inspector.core.text import closest
 from inspector.core.tool import contradiction
 from inspector.features.tools.facts import (
+    delivery_lines,
     failure_facts,
     frame_json,
     frame_time,

@@ -15,7 +15,6 @@ from inspector.app.context import InContext, Job
 from inspector.app.draw.line import MUTED, change_lines, problem_line
 from inspector.app.draw.table import ICONS, fact, fact_lines
 from inspector.clients.delivery import Listed, ServerDelivery
-from inspector.clients.delivery_line import delivery_lines
 from inspector.core.definition import definition_changes
 from inspector.core.error import Fetched
 from inspector.core.events import DefinitionChanged
@@ -25,7 +24,7 @@ from inspector.core.session import ServerState, ToolState
 from inspector.core.tool import Tool, definition
 from inspector.features.setup.walk import Step, own_entry, session_steps, step_facts, until_lost
 from inspector.features.tools.call_panel import CallPanel
-from inspector.features.tools.facts import server_facts, tool_facts
+from inspector.features.tools.facts import delivery_lines, server_facts, tool_facts
 from inspector.features.tools.server_reading import ReadingPanel
 from inspector.features.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
 from inspector.loop.approval import why_ask

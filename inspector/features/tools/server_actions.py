@@ -6,10 +6,10 @@ from inspector.app.base_screen import BaseScreen
 from inspector.app.context import Job
 from inspector.app.dialogs.approver import agrees
 from inspector.app.dialogs.elicitor import ModalVisitor
-from inspector.core.approval import trust_question
 from inspector.core.number import milliseconds
-from inspector.core.question import YES, Option, Question
+from inspector.core.report import YES, Option, Question
 from inspector.core.server import ServerPhase
+from inspector.mcp.question import trust_question
 from widgets import visible
 
 _STILL_VALID = "Its issuer may still accept it."

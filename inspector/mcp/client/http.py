@@ -21,7 +21,7 @@ from inspector.mcp.client.reader import BYTE_ORDER_MARK, TOO_LARGE, RawMessage, 
 from inspector.mcp.client.session import SESSION_LOST
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, retry_after, size_text
-from inspector.mcp.sign_in.limit import LIMITS, NO_SIGN_IN, publishes_sign_in, unanswered
+from inspector.mcp.sign_in.exchange import LIMITS, NO_SIGN_IN, publishes_sign_in, unanswered
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.mcp.sign_in.provider import signing_in
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from inspector.core.error import StoreError
 from inspector.core.redaction import SECRETS, private_folder
 from inspector.mcp.frame import LOG
-from inspector.store.lock import locked
+from inspector.store.database import locked
 
 _SERVICE = "toolsight"
 # In seconds: longer than an issuer may take to answer, and between two looks.

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ValidationError
 from inspector.core.error import AuthRequired
 from inspector.core.redaction import SECRETS
 from inspector.core.server import Grant, OAuthClient
-from inspector.mcp.sign_in.limit import LIMITS, in_time, limited, refused
+from inspector.mcp.sign_in.exchange import LIMITS, in_time, limited, refused
 from inspector.schema.json_value import read_object
 
 # RFC 8693, section 3, and the type of an identity assertion grant (draft-ietf-oauth-identity-assertion).

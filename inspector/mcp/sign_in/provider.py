@@ -22,17 +22,18 @@ from pydantic import BaseModel
 from inspector.core.error import AuthRequired, StoreError
 from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.elicitation import address
-from inspector.mcp.sign_in.document import Trail, same_issuer
-from inspector.mcp.sign_in.kept import SignIn, SignIns, learn_secrets
-from inspector.mcp.sign_in.limit import (
+from inspector.mcp.sign_in.exchange import (
     FORBIDDEN,
     UNAUTHORIZED,
+    Trail,
     is_refusal,
     limited,
     refused,
     require_answer,
     require_place,
+    same_issuer,
 )
+from inspector.mcp.sign_in.kept import SignIn, SignIns, learn_secrets
 from inspector.mcp.sign_in.machine import token_request
 from inspector.mcp.sign_in.person import Redirect, SignInWay, Visitor
 

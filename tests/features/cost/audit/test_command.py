@@ -15,8 +15,7 @@ from inspector.cli.table import say_report
 from inspector.config.client import ClientConfiguration
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Prices, Tokenizer
-from inspector.core.question import Question
-from inspector.core.report import Facts
+from inspector.core.report import Facts, Question
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
 from inspector.features.cost.audit.audit import Pricing, configuration_audit
