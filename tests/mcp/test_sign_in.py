@@ -27,7 +27,7 @@ from inspector.core.redaction import clean
 from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import ServerLink
-from inspector.mcp.sign_in import kept, limit, machine
+from inspector.mcp.sign_in import exchange, kept, machine
 from inspector.mcp.sign_in.kept import SignIn, SignIns
 from inspector.mcp.sign_in.person import SignInWay, read_answer
 from tests.support.mcp_case import PATIENCE, serving
@@ -170,7 +170,7 @@ def logs(folder: Path) -> str:
 async def test_a_hostile_issuer_is_refused_and_nothing_is_kept(
     tmp_path: Path, fault: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(limit, "_SECONDS", 0.5 if "silent" in fault else PATIENCE)
+    monkeypatch.setattr(exchange, "_SECONDS", 0.5 if "silent" in fault else PATIENCE)
     async with rig(tmp_path, fault) as case:
         with pytest.raises(AuthRequired) as caught:
             await case.tools(Visitor())
@@ -244,7 +244,7 @@ def test_a_server_elsewhere_cannot_lead_a_sign_in_into_this_network_or_off_https
     server: str, place: str, is_allowed: bool
 ) -> None:
     with nullcontext() if is_allowed else pytest.raises(AuthRequired, match="where no sign-in may go"):
-        limit.require_place(httpx2.URL(place), httpx2.URL(server))
+        exchange.require_place(httpx2.URL(place), httpx2.URL(server))
 
 
 async def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,9 +252,9 @@ async def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyP
         while True:
             yield b" "
 
-    monkeypatch.setattr(limit, "_now", count(0.0, 10.0).__next__)
+    monkeypatch.setattr(exchange, "_now", count(0.0, 10.0).__next__)
     with pytest.raises(httpx2.StreamError, match="too long"):
-        assert [chunk async for chunk in limit._Limited(cast("httpx2.AsyncByteStream", endless()), 9)]
+        assert [chunk async for chunk in exchange._Limited(cast("httpx2.AsyncByteStream", endless()), 9)]
 
 
 @pytest.mark.parametrize(("kind", "is_refused"), [("text/html", False), ("application/json", True)])
@@ -265,7 +265,7 @@ async def test_a_page_in_place_of_metadata_is_none_and_invalid_metadata_is_refus
     request = httpx2.Request("GET", "https://shop.example/.well-known/oauth-protected-resource")
     answer = httpx2.Response(200, headers={"content-type": kind}, content=b"<p>Welcome</p>", request=request)
     with pytest.raises(AuthRequired, match="invalid") if is_refused else nullcontext():
-        await limit.require_answer(answer, server)
+        await exchange.require_answer(answer, server)
 
 
 async def test_a_client_is_registered_once_as_long_as_its_port_is_free(tmp_path: Path) -> None:
