@@ -14,8 +14,7 @@ from inspector.core.access import AccessPolicy, Grant, Scope, Sight, User
 from inspector.core.feature import Part, Parts
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool
-from inspector.features.access.page import facts, tool_records, user_records
-from inspector.features.access.ruling import user_rows
+from inspector.features.access.page import facts, tool_records
 from inspector.features.agents.feature import AGENTS
 from inspector.features.cost.audit.result import Audit
 from inspector.features.cost.feature import AUDIT
@@ -123,11 +122,6 @@ def test_an_expert_hides_the_grants_from_their_holder() -> None:
     (row,) = tool_records(sight, TOOLS, is_own=True)
     assert row.cells == ("shop:refund_order", "")
     assert "through billing" in facts(None, sight, TOOLS).plain
-
-
-def test_a_user_who_sees_nothing_is_listed_with_no_tool() -> None:
-    rows = user_records(user_rows(POLICY, TOOLS))
-    assert (rows[2].cells[3], rows[2].tone) == ("0", "muted")
 
 
 def test_viewers_are_everybody_for_the_administrator_alone() -> None:

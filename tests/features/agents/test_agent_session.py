@@ -12,7 +12,6 @@ from inspector.core.events import (
     ContextReduced,
     Event,
     ModelRequested,
-    ModelResponded,
     SearchPerformed,
     ServerReady,
     ToolLoaded,
@@ -20,7 +19,6 @@ from inspector.core.events import (
     TurnEnded,
 )
 from inspector.core.fold import fold
-from inspector.core.message import Usage
 from inspector.core.session import Binding
 from inspector.features.agents.agent_session import AgentSession
 from inspector.features.agents.transcript import (
@@ -42,7 +40,6 @@ E = TypeVar("E", bound=Event)
 BEGUN = Begun("claude-code", "s1", "2.1", "/home/ada", "claude-x")
 ORDERS = AgentTool("list_orders", "shop", "mcp__shop__list_orders")
 LATE = AgentTool("late_orders", "shop", "mcp__shop__late_orders")
-SHELL = AgentTool("Bash")
 DEFINITION = {"name": "list_orders", "description": "Lists all orders", "parameters": {"properties": {}}}
 DEFINED = AgentTool("list_orders", "shop", "mcp__shop__list_orders", DEFINITION)
 
@@ -107,15 +104,6 @@ def test_withdrawn_tools_leave_the_catalog() -> None:
     found = events(ToolsOffered((ORDERS, LATE)), Answered("a1"), ToolsWithdrawn((LATE.sent,)), Answered("a2"))
     assert of_type(ToolsChanged, found)[0].removed == ("late_orders",)
     assert set(fold(records(found)).tools) == {"shop:list_orders"}
-
-
-def test_a_model_call_keeps_what_the_provider_reported_beside_what_was_counted() -> None:
-    usage = Usage(9000, 20, 8000, 500)
-    found = events(Asked("one two three"), Answered("a1", "claude-x", "four", usage=usage))
-    request, response = of_type(ModelRequested, found)[0], of_type(ModelResponded, found)[0]
-    assert request.tokens.history == 3
-    assert response.usage == usage
-    assert fold(records(found)).costs[0].reported_read == 8000
 
 
 def test_after_a_compaction_only_the_summary_is_counted() -> None:

@@ -25,7 +25,7 @@ from inspector.features.agents.transcript import (
 )
 from inspector.features.agents.transcript_file.reader import Format, open_transcript
 from inspector.search.index.vocabulary import terms
-from inspector.session.miss import Miss, MissCause, backlog, misses, unused
+from inspector.session.miss import Miss, backlog, misses
 from inspector.store.memory import MemoryStore
 from tests.core.test_event import records
 from tests.support.fakes import WordCounter
@@ -78,26 +78,6 @@ def test_a_search_missed_if_it_found_nothing_or_another_followed_before_a_call(
     said: tuple[Entry, ...], queries: list[str]
 ) -> None:
     assert [one.query for one in misses(records(events(OFFER, Asked("hi"), *said)))] == queries
-
-
-def test_a_search_without_a_use_says_what_became_of_it_and_what_was_called_instead() -> None:
-    said = (*search("late", ORDERS), *search("overdue", LATE), *call(LATE), *search("post", POST))
-    one, other = unused(records(events(OFFER, Asked("hi"), *said)))
-    assert (one.query, one.found, one.then) == ("late", ("shop:list_orders",), "overdue")
-    assert (one.cause, one.called) == (MissCause.AGAIN, ("shop:late_orders",))
-    assert (other.query, other.cause, other.called) == ("post", MissCause.ENDED, ())
-
-
-def test_the_backlog_says_how_often_when_and_what_was_found_instead() -> None:
-    [group] = backlog(
-        [
-            Miss("a", 1, "late orders", ("shop:list",), "overdue", MissCause.AGAIN, ("shop:late",), 5.0),
-            Miss("b", 1, "late order", (), "", MissCause.NOTHING, (), 3.0),
-        ]
-    )
-    assert (group.count, group.sessions, group.last) == (2, {"a", "b"}, 5.0)
-    assert group.causes == {MissCause.AGAIN: 1, MissCause.NOTHING: 1}
-    assert (group.found, group.called) == ({"shop:list": 1}, {"shop:late": 1})
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), max_size=4).map(" ".join), max_size=30))

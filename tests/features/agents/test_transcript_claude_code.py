@@ -6,7 +6,6 @@ from inspector.features.agents.transcript import (
     Asked,
     Begun,
     Called,
-    Interrupted,
     Searched,
     ServerAnnounced,
     ServerTrouble,
@@ -15,7 +14,6 @@ from inspector.features.agents.transcript import (
 )
 from inspector.features.agents.transcript_file.reader import Format, line_reader
 from tests.support.transcripts import (
-    FILES,
     NO_USAGE,
     Claude,
     called,
@@ -24,7 +22,6 @@ from tests.support.transcripts import (
     of,
     read,
     said,
-    whole,
 )
 
 CLAUDE = Format.CLAUDE_CODE
@@ -143,13 +140,6 @@ def test_only_what_a_person_wrote_was_asked() -> None:
         claude.attachment("queued_command", prompt="done", commandMode="task-notification"),
     )
     assert [asked.text for asked in of(Asked, entries)] == ["Order flour.", "And yeast."]
-
-
-def test_a_failed_model_call_is_no_answer() -> None:
-    failed, stopped = of(Interrupted, whole(FILES[CLAUDE]))
-    assert (failed.message, failed.by_user) == ("API Error: too many requests", False)
-    assert stopped.by_user
-    assert len(of(Answered, whole(FILES[CLAUDE]))) == 6
 
 
 def test_a_sidechain_within_a_session_is_counted_and_left_out() -> None:

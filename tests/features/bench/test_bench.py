@@ -5,13 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import Share
 from inspector.core.ranking import Answer, Score
 from inspector.core.tool import Tool
-from inspector.features.bench.ranker_bench import Difference, Row, difference, json_rows
 from inspector.features.bench.run import Run, Summary, run_bench, summarise
 from inspector.search.answer.metric import Estimate
 from inspector.search.answer.search import SearchRules
@@ -148,28 +146,3 @@ def test_the_answers_to_possible_and_impossible_requests_are_counted_apart() -> 
     refused = summary.share("possible", Answer.NOTHING)
     assert refused == Share(1, 2)
     assert refused.value == 0.5
-
-
-def test_latencies_are_the_percentiles_in_milliseconds() -> None:
-    ranker = TableRanker({}, seconds=[0.001, 0.002, 0.003, 0.004, 0.104])
-    summary = summary_of(ranker, *(case(query) for query in "vwxyz"))
-    assert summary.p50_ms == pytest.approx(3, abs=1e-3)
-    assert summary.p95_ms == pytest.approx(84, abs=1e-3)
-
-
-values = st.lists(st.floats(0, 1), min_size=1, max_size=60)
-
-
-def compared(before: TableRanker, after: TableRanker, *cases: EvalCase) -> Difference | None:
-    return difference(
-        measured(before, *cases), measured(after, *cases), EvalSet("letters", TOOLS, tuple(cases))
-    )
-
-
-def test_without_a_request_that_some_tool_fits_there_is_no_difference() -> None:
-    assert compared(TableRanker({}), TableRanker({}), case("q")) is None
-
-
-def test_what_is_not_defined_is_null() -> None:
-    undefined = Row("d", "r", summary_of(TableRanker({}), case("none")), tools=12)
-    assert json_rows([undefined])[0]["mrr"] is None

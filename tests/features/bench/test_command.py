@@ -59,11 +59,6 @@ def test_every_ranker_but_regex_is_measured_unless_some_are_named(run: Run) -> N
     assert [row["ranker"] for row in rows] == ["regex"]
 
 
-def test_the_best_ranker_is_named_with_those_that_cannot_be_told_from_it(run: Run) -> None:
-    printed = run("--ranker", "bm25", "--ranker", "fuzzy").stdout.splitlines()
-    assert "tiny: bm25 has the highest nDCG@10; no significant difference from fuzzy" in printed
-
-
 def test_details_show_the_requests_on_which_the_first_two_rankers_differ(run: Run, data: Path) -> None:
     with (data / "queries.jsonl").open("a") as file:
         file.write(json.dumps({"id": "typo", "query": "refnud ordre", "relevant": ["refund_order"]}))

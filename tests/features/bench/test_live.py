@@ -38,15 +38,6 @@ async def searching(*cases: EvalCase, embedder: MemoryEmbedder | None = None) ->
     return retrieval
 
 
-async def test_the_given_requests_are_asked_over_the_index_that_is_there() -> None:
-    live = LiveBench.of(await searching(*CASES, embedder=MemoryEmbedder()))
-    assert live.evalset.name == "given"
-    measured = list(live.measure(["hybrid", "dense"], _ignore, lambda: False))
-    assert [one.run.ranker for one in measured] == ["hybrid", "dense"]
-    assert all(one.run.is_complete for one in measured)
-    assert measured[1].run.cases[0].ranked, "what is embedded in the session is found in the bench"
-
-
 async def test_measuring_embeds_queries_and_nothing_that_is_embedded_already() -> None:
     embedder = CountingEmbedder()
     live = LiveBench.of(await searching(*CASES, embedder=embedder))

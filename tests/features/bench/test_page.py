@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from inspector.access.reach import EvalCase
 from inspector.core.tool import Tool
-from inspector.features.bench.bench_text import DEFAULT_RANKERS, progress, status
+from inspector.features.bench.bench_text import progress, status
 from inspector.features.bench.page import BenchRequestScreen, BenchScreen
 from tests.support.app import app_rig, goes, said, until
 from tests.support.hostile import KINDS
@@ -61,14 +61,6 @@ async def ran(pilot: Pilot[None]) -> None:
     await until(pilot, lambda: "rankers measured" in said(pilot, "#bench-status"))
 
 
-async def only(pilot: Pilot[None], *names: str) -> None:
-    """Choose these rankers and no other."""
-    for name in DEFAULT_RANKERS ^ set(names):
-        _list(pilot).move_to(name)
-        await pilot.press("space")
-    _list(pilot).move_to(names[0])
-
-
 async def test_r_measures_the_chosen_rankers_over_the_requests_that_are_named_and_records_no_search() -> None:
     async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, rig):
         await opened(pilot)
@@ -85,25 +77,6 @@ async def test_r_measures_the_chosen_rankers_over_the_requests_that_are_named_an
         assert rig.store.read("s", kinds=("search",)) == []
         await until(pilot, lambda: "hit@1" in said(pilot, "#bench-detail"))
         assert "60 impossible: found" in said(pilot, "#bench-detail")
-
-
-async def test_a_stopped_run_keeps_what_is_measured() -> None:
-    embedder = HeldEmbedder()
-    async with app_rig(servers=office(), embedder=embedder) as (pilot, _):
-        await opened(pilot)
-        await only(pilot, "bm25", "dense")
-        embedder.hold()
-        await pilot.press("r")
-        # bm25 asks for no vector, so the first one that is waited for is dense's.
-        await until(pilot, lambda: "0." in _row(pilot, "bm25") and embedder.asked.is_set())
-        assert "running" in _row(pilot, "dense")
-        assert "requests" in said(pilot, "#bench-status") or "Starting" in said(pilot, "#bench-status")
-        await pilot.press("escape")
-        assert "Stopping" in said(pilot, "#bench-status")
-        embedder.free.set()
-        await until(pilot, lambda: "running" not in _row(pilot, "dense"))
-        assert isinstance(pilot.app.screen, BenchScreen)
-        assert "0." in _row(pilot, "bm25")
 
 
 @pytest.mark.slow

@@ -184,20 +184,6 @@ def test_generated_requests_give_no_setting_to_copy(run: Run, tmp_path: Path) ->
     assert not any('"settings"' in line for line in lines)
 
 
-def test_json_has_every_point_and_the_best_ones(run: Run, data: Path) -> None:
-    found = json.loads(run("hybrid", "--data", str(data), "--json").stdout)
-    assert (found["ranker"], found["setting"], found["possible"]) == (
-        "hybrid",
-        "discovery.min_probability",
-        3,
-    )
-    assert found["points"][0]["threshold"] == 0.01
-    assert found["values"].keys() == {"discovery.min_probability", "discovery.min_closest"}
-    assert found["best"] in found["points"]
-    assert found["best"]["f1"] == max(point["f1"] for point in found["points"])
-    assert found["now"] > 0
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

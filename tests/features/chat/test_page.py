@@ -9,7 +9,6 @@ from textual.widgets import Static
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ToolPicker
 from inspector.core.error import ModelError
-from inspector.core.ports import Decision
 from inspector.features.chat.conversation import ConversationPanel, ItemBlock
 from inspector.features.chat.page import SessionScreen, example_requests
 from inspector.features.lab.race.page import RaceScreen
@@ -17,7 +16,7 @@ from inspector.features.search.page import SearchScreen
 from tests.support.app import app_rig, seen, until
 from tests.support.fakes import calls, says, searches
 from tests.support.workbench import Rig
-from widgets import Confirm, Prompt, RecordList, TextView
+from widgets import Prompt, RecordList, TextView
 
 FORECAST = (searches(query="forecast for a city"), calls(("weather__get_forecast", {"city": "Oslo"})))
 KEYS = {" ": "space", "?": "question_mark", ".": "full_stop"}
@@ -110,19 +109,6 @@ async def test_the_examples_are_of_the_connected_tools_and_a_key_or_a_click_away
         row = next(number for number, line in enumerate(rows) if f"› {examples[2]}" in line)
         await pilot.click(offset=(rows[row].index(examples[2]) + 1, row))
         assert prompt.value == examples[2]
-
-
-async def test_a_call_that_changes_something_waits_for_a_yes() -> None:
-    steps = (searches(tool_names=["refund_order"]), calls(("shop__refund_order", {"order": 7})), says("ok"))
-    async with app_rig(*steps, at_home=True) as (pilot, rig):
-        await ask(pilot, "refund")
-        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        assert rig.servers["shop"].calls == []
-        await pilot.press("left", "enter")
-        await ended(pilot, rig)
-        assert rig.servers["shop"].calls == [("refund_order", {"order": 7})]
-        (decided,) = rig.store.read("s", kinds=("approval",))
-        assert decided.event.decision == Decision.ONCE  # type: ignore[attr-defined]
 
 
 async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> None:

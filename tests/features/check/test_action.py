@@ -58,8 +58,3 @@ def test_nothing_in_an_input_is_run(tmp_path: Path, name: str) -> None:
     _, calls = _check(tmp_path, 0, **{name: hostile})
     assert not (tmp_path / "gone").exists()
     assert hostile in calls[-1] or (tmp_path / hostile).exists()
-
-
-def test_the_hook_is_the_check_and_takes_no_file_names() -> None:
-    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
-    assert (hook["entry"], hook["pass_filenames"], hook["language"]) == ("toolsight check", False, "python")

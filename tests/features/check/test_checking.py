@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients.client import find_client
 from inspector.core.error import ConnectTimeout, ModelError
 from inspector.core.tool import Tool
-from inspector.features.check import definition_rule, lock
+from inspector.features.check import lock
 from inspector.features.check.checking import (
     OVER_BUDGET,
     RULES,
@@ -27,7 +26,7 @@ from inspector.features.check.lock import Snapshot
 from inspector.features.check.trust_rule import HIDDEN
 from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import READS, configured, connected, shop_and_weather
+from tests.support.workbench import configured, connected, shop_and_weather
 
 FAILS = MemoryServer(fault=ConnectTimeout("it did not answer", hint="Start it by hand."))
 
@@ -49,39 +48,11 @@ def rules(report: CheckReport) -> set[str]:
     return {one.rule.name for one in report.findings}
 
 
-async def test_every_server_is_there_with_its_tools_and_their_tokens() -> None:
-    report = await checked()
-    assert {one.name: one.tools for one in report.servers} == {"shop": 2, "weather": 1, "calc": 1}
-    assert report.tokens == sum(one.tokens for one in report.servers) > 0
-    assert report.passes(Severity.ERROR)
-
-
-async def test_expectations_that_hold_pass_and_one_that_does_not_fails() -> None:
-    report = await checked(
-        expecting("forecast for a city -> get_forecast", "refund an order -> refund_order")
-    )
-    assert [one.holds for one in report.expectations] == [True, True]
-    assert report.passes(Severity.ERROR)
-    report = await checked(expecting("refund an order -> refund_order", "refund it -> get_forecast"))
-    assert [one.holds for one in report.expectations] == [True, False]
-    assert not report.passes(Severity.ERROR)
-    assert report.passes(None), "what never fails is reported all the same"
-
-
 RECEIPTS = ("show me the receipt for May", "find the receipt that Ann sent", "print a receipt")
 
 
 def missing(tool: str) -> Demands:
     return expecting(*(f"{request} -> {tool}" for request in RECEIPTS))
-
-
-async def test_a_missed_tool_gets_sentences_that_were_tried_and_one_that_is_found_gets_none() -> None:
-    async with connected() as rig:
-        missed = await with_proposals(rig.bench, check(rig.bench, missing("list_orders")))
-        found = await with_proposals(rig.bench, check(rig.bench, expecting("refund it -> refund_order")))
-    assert {one.tool_id for one in missed.proposals} == {"shop:list_orders"}
-    assert all(one.sentence in one.description and not one.effect.losers for one in missed.proposals)
-    assert found.proposals == ()
 
 
 async def test_what_a_model_writes_is_tried_too_and_a_model_that_fails_is_told() -> None:
@@ -92,17 +63,6 @@ async def test_what_a_model_writes_is_tried_too_and_a_model_that_fails_is_told()
         assert sentence in [one.sentence for one in written.proposals]
         with pytest.raises(ModelError):
             await with_proposals(rig.bench, report, ToldModel(ModelError("no answer")))
-
-
-async def test_a_server_that_fails_is_told_and_the_others_are_checked() -> None:
-    report = await checked(
-        expecting("forecast for a city -> get_forecast", "leads -> crm:list"), failing=True
-    )
-    assert [(one.name, one.failure, one.hint) for one in report.failed] == [
-        ("crm", "it did not answer", "Start it by hand.")
-    ]
-    assert [one.holds for one in report.expectations] == [True, False]
-    assert rules(report), "the others' findings are there"
 
 
 async def test_more_tokens_than_the_budget_are_an_error_that_names_each_server() -> None:
@@ -136,14 +96,6 @@ async def test_what_changed_since_the_snapshot_is_found_except_on_a_server_that_
     report = await checked(Demands(snapshot=before), failing=True)
     drift = [one.subject for one in report.findings if one.rule in lock.RULES]
     assert drift == ["weather:get_forecast"]
-
-
-async def test_only_the_clients_that_were_asked_for_count() -> None:
-    tools = [Tool("shop", "get_" + "x" * 124, "Gives something.", annotations=READS)]
-    async with connected(servers={"shop": MemoryServer(tools)}) as rig:
-        refused = check(rig.bench, Demands(clients=(find_client("claude-code"),)))
-        assert definition_rule.NAME_REFUSED.name in rules(refused)
-        assert definition_rule.NAME_REFUSED.name not in rules(check(rig.bench, Demands()))
 
 
 async def test_a_finding_has_the_place_of_its_tool_in_the_servers_file(tmp_path: Path) -> None:

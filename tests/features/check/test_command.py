@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -100,19 +99,6 @@ def light() -> dict[str, object]:
     return {"command": sys.executable, "args": [str(light_server.__file__)]}
 
 
-def test_a_command_a_configuration_and_a_stored_list_are_checked_alike(
-    toolsight: Toolsight, tmp_path: Path
-) -> None:
-    (tmp_path / "mcp.json").write_text(
-        json.dumps({"mcpServers": {"light_server": light()}}), encoding="utf-8"
-    )
-    expect = ("check", "--no-model", "--json", "--expect", "forecast for a city -> light_server:get_forecast")
-    typed = json.loads(toolsight(*expect, "--", sys.executable, str(light_server.__file__)).stdout)
-    configured = json.loads(toolsight(*expect, "--config", "mcp.json", "--approve").stdout)
-    assert typed["expectations"] == configured["expectations"]
-    assert typed["servers"] == configured["servers"]
-
-
 def test_the_configuration_says_what_is_checked_and_options_come_first(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:
@@ -158,13 +144,3 @@ def test_hostile_definitions_break_neither_text_nor_json(
     assert "\x1b" not in told.stdout
     if data.stdout:
         assert json.loads(data.stdout)["expectations"]
-
-
-def test_each_format_has_the_expectation_that_does_not_hold(toolsight: Toolsight, tmp_path: Path) -> None:
-    check = ("check", "--no-model", stored(tmp_path), "--expect", BREAKS, "--format")
-    told = {form: toolsight(*check, form) for form in ("json", "sarif", "junit", "github")}
-    assert {done.exit_code for done in told.values()} == {3}
-    assert json.loads(told["json"].stdout)["expectations"][0]["holds"] is False
-    assert json.loads(told["sarif"].stdout)["runs"][0]["results"][0]["ruleId"] == "expectation"
-    assert ElementTree.fromstring(told["junit"].stdout).find(".//failure") is not None
-    assert "col=157,title=An expectation does not hold" in told["github"].stdout.splitlines()[0]

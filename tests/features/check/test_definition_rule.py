@@ -158,10 +158,6 @@ def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
     assert found(replace(GOOD, name="get_" + "x" * 124), ["claude-desktop", "jetbrains-copilot"]) == []
 
 
-def test_a_tool_that_is_meant_for_its_servers_own_view_is_not_refused() -> None:
-    assert found(replace(GOOD, meta={"ui": {"visibility": ["app"]}}), ["claude-code", "chatgpt"]) == []
-
-
 NOW = find_client("claude-code")
 OLDER = replace(NOW, texts=replace(NOW.texts, description=2048, instructions=2048))
 LONG = f"Shows an invoice. {'It has items. ' * 150}Also for a bill that is overdue."

@@ -1,7 +1,5 @@
 """Proof by a model: what it chooses and how it calls it, errors apart, and nothing that is ever executed."""
 
-import asyncio
-
 import pytest
 
 from inspector.core.budget import Prices
@@ -10,8 +8,6 @@ from inspector.core.message import ModelReply, Usage
 from inspector.core.number import Share
 from inspector.features.check.expectation import Expectation
 from inspector.features.check.model_proof import ModelProof, Run, prove
-from inspector.features.demo.model import DemoPlanner
-from inspector.session.workbench import Workbench
 from tests.support.fakes import Step, ToldModel, calls, says, searches
 from tests.support.workbench import connected, names
 
@@ -89,28 +85,3 @@ async def test_tokens_and_dollars_are_those_of_all_model_calls() -> None:
     (run,), _ = await _runs(calls(RIGHT))
     assert run.input_tokens > 500  # Counted, as nothing was reported.
     assert ModelProof("told", (Run(FORECAST),), 1).dollars is None
-
-
-async def test_a_proof_can_be_stopped_and_what_was_measured_stays() -> None:
-    runs: list[Run] = []
-
-    async def proving(bench: Workbench) -> None:
-        async for run in prove(bench, ToldModel(), [FORECAST], 1_000):
-            runs.append(run)
-            if len(runs) == 2:
-                task.cancel()
-
-    async with connected() as rig:
-        task = asyncio.ensure_future(proving(rig.bench))
-        with pytest.raises(asyncio.CancelledError):
-            await task
-    assert len(runs) == 2
-    assert ModelProof("told", tuple(runs), 1_000).requests
-    assert ModelProof("told", (), 2).requests == ()
-
-
-async def test_the_stand_in_is_proved_without_a_key_and_says_what_it_is() -> None:
-    async with connected() as rig:
-        runs = [run async for run in prove(rig.bench, DemoPlanner(), [FORECAST], 2)]
-    assert [run.is_right for run in runs] == [True, True]
-    assert "no LLM" in DemoPlanner.label

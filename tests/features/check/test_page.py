@@ -80,17 +80,6 @@ async def test_the_worst_come_first_and_what_changes_nothing_is_folded_until_a_k
         await until(pilot, lambda: len(found.shown) == len(signs))
 
 
-async def test_t_shows_one_stage_after_the_other_and_trust_has_all_of_its_notes() -> None:
-    async with app_rig(servers=offices(), embedder=MemoryEmbedder()) as (pilot, _):
-        found = await _opened(pilot)
-        stages = []
-        for _ in range(4):
-            await pilot.press("t")
-            await pilot.pause()
-            stages.append({cells[3] for cells in _cells(found)})
-        assert stages == [{"found"}, set(), set(), {"trust"}]
-
-
 def test_effects_say_who_rises_who_falls_and_who_loses() -> None:
     ranks = {"pay it": (3, 1), "a bill": (None, 2), "same": (1, 1), "worse": (1, 4)}
     effect = Effect("hybrid", ranks, 12, (Loser("bank:void", "cancel it"),))

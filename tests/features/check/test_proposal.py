@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 from inspector.access.reach import EvalCase
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check.finding import Proposal
-from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial, put_first, put_last
+from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial
 from inspector.features.check.wording import Grounds, asked_in
 from inspector.search.answer.standing import Standings
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -182,10 +182,3 @@ async def test_of_what_a_model_writes_only_what_keeps_the_rules_is_tried() -> No
     assert BILL in str(model.requests[0].messages[0])
     assert not any("77" in one or "drop" in one for one in _sentences(found))
     assert "Prints a bill." in _sentences(found)
-
-
-def test_a_sentence_goes_before_or_after_a_description() -> None:
-    assert put_last("B.", "A") == "A. B."
-    assert put_last("B.", "A!\n") == "A! B."
-    assert put_first("B.", " A") == "B. A"
-    assert put_last("B.", "") == put_first("B.", "") == "B."

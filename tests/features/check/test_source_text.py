@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from inspector.core.error import ConfigError
-from inspector.features.check.source_text import Replacement, place_of, replacement
+from inspector.features.check.source_text import place_of, replacement
 from tests.support.hostile import with_hostile_text
 
 OLD = "Gets stuff."
@@ -158,18 +158,6 @@ def test_hostile_texts_are_found_nowhere_or_written_as_they_are(
     except ConfigError:
         return
     assert cleandoc(f"{OLD} {text}") in map(cleandoc, _texts(path, changed))
-
-
-def _changed(folder: Path) -> Replacement:
-    return replacement(_file(folder, "s.py", "x = 1\r\ny = 'Gets stuff.'\r\n"), OLD, "Gets bills.")
-
-
-def test_a_difference_shows_the_lines_that_change(tmp_path: Path) -> None:
-    assert _changed(tmp_path).difference.splitlines()[3:] == [
-        " x = 1",
-        "-y = 'Gets stuff.'",
-        "+y = 'Gets bills.'",
-    ]
 
 
 def test_an_edit_of_what_a_build_wrote_goes_to_its_source(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from inspector.features.check.trust_rule import hidden_in, is_hidden, trust_find
 from widgets import visible
 
 MAIL = Tool("mail", "send_message", "Sends a message.", annotations=Annotations(False, open_world=True))
-NOTES = Tool("notes", "read_note", "Reads a note.", annotations=Annotations(True, open_world=False))
 WEB = Tool("web", "fetch_page", "Fetches a page.", annotations=Annotations(True, open_world=True))
 
 
