@@ -99,10 +99,6 @@ def test_what_is_no_file_of_a_client_is_refused_with_the_reason(wrong: str) -> N
     assert raised.value.hint
 
 
-def test_a_topic_without_a_fact_is_assumed() -> None:
-    assert replace(find_client("codex"), facts=()).confidence(Topic.NAMES) is Confidence.ASSUMED
-
-
 def test_an_unknown_client_is_told_the_closest_names() -> None:
     with pytest.raises(ToolsightError) as raised:
         find_client("claude")

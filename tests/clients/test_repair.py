@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from jsonschema import Draft202012Validator
 
 from inspector.clients.client import find_client
@@ -11,6 +11,7 @@ from inspector.clients.refusal import Condition, refusals
 from inspector.clients.repair import Repair, repair
 from inspector.schema.json_value import JsonObject
 from inspector.schema.validity import faults
+from tests.support.examples import examples
 
 TEXT, WHOLE = {"type": "string"}, {"type": "integer"}
 NUMBER, EMPTY = {"type": "number"}, TEXT | {"maxLength": 0}
@@ -164,7 +165,7 @@ ARGUMENTS = st.dictionaries(
 )
 
 
-@settings(max_examples=300)
+@examples(share=5)
 @given(SCHEMAS, st.lists(st.sampled_from(APIS), min_size=1, max_size=2), st.lists(ARGUMENTS, max_size=15))
 def test_what_is_said_of_a_repair_holds_for_all_arguments(
     schema: JsonObject, clients: list[str], some: list[JsonObject]

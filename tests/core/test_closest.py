@@ -27,11 +27,6 @@ def test_a_tool_is_found_under_a_slightly_wrong_name(name: str, meant: str) -> N
     assert closest(name, TOOLS)[0] == meant
 
 
-def test_a_configuration_key_is_found_whatever_its_spelling() -> None:
-    keys = ("enabled", "defer_all", "max_search_results")
-    assert closest("maxSearchResult", keys) == ("max_search_results",)
-
-
 def test_a_server_that_is_named_tells_two_tools_of_one_name_apart() -> None:
     tools = ("wiki:create_page", "notes:create_page", "wiki:a", "notes:b")
     assert closest("notes__page_create", tools)[0] == "notes:create_page"

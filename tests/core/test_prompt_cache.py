@@ -38,12 +38,6 @@ def test_what_stands_in_front_is_read_and_what_follows_is_written() -> None:
     assert second.hit_rate == pytest.approx(110 / 130)
 
 
-def test_a_block_that_differs_is_written_again_with_all_that_follows() -> None:
-    cache = PromptCache(SMALL)
-    cache.send(row(("a", 100), ("b", 50), ("c", 50)), 0)
-    assert cache.send(row(("a", 100), ("x", 50), ("c", 50)), 1) == Charge(100, 100, 0, "part b")
-
-
 def test_a_prefix_lives_from_its_last_use() -> None:
     cache = PromptCache(SMALL)
     blocks = row(("a", 100), ("b", 50))

@@ -40,11 +40,6 @@ def load(tool: str) -> ToolLoaded:
     return ToolLoaded(tool, 10, "found")
 
 
-def test_a_pinned_tool_stays_pinned_when_a_search_finds_it() -> None:
-    state = after(built("a:one", pinned=("a:one",)), load("a:one"))
-    assert (state.bound_ids, state.load_order) == (("a:one",), ())
-
-
 def test_loaded_tools_are_bound_in_the_order_they_were_loaded_after_the_pinned_ones() -> None:
     state = after(built("a:one", "a:two", "b:one", pinned=("b:one",)), load("a:two"), load("a:one"))
     assert state.bound_ids == ("b:one", "a:two", "a:one")

@@ -70,16 +70,20 @@ def refusal(path: Path) -> StoreError:
     return raised.value
 
 
-def test_a_killed_writer_has_lost_nothing_that_append_returned_for(path: Path) -> None:
-    with start(WRITER, path, "s", 10**9) as writer:
+def test_a_killed_writer_has_lost_nothing_that_append_returned_for_and_can_be_forgotten_only_then(
+    path: Path,
+) -> None:
+    with SqliteStore(path) as store, start(WRITER, path, "s", 10**9) as writer:
         assert writer.stdout is not None
         for _line in range(60):
             writer.stdout.readline()
+        assert store.forget(["s"]) == ()
         writer.kill()
         acknowledged = 60 + len(writer.stdout.read().split("\n")[:-1])
-    with SqliteStore(path) as store:
+        writer.wait()
         kept = [record.seq for record in store.read("s")]
-    assert kept[:acknowledged] == list(range(1, acknowledged + 1))
+        assert kept[:acknowledged] == list(range(1, acknowledged + 1))
+        assert store.forget(["s"]) == ("s",)
 
 
 def test_a_full_disk_is_told_and_what_was_there_stays(path: Path) -> None:

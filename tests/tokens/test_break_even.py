@@ -19,12 +19,12 @@ PLAN = usual_plan(
 )
 
 
-def costs_less(plan: Plan, delivery: Delivery, tools: int, terms: CacheTerms = TERMS) -> bool:
-    return costs(plan, delivery, tools, terms) < costs(plan, Delivery.STATIC, tools, terms)
+LIMITED = replace(PLAN, overhead=replace(PLAN.overhead, manifest_limit=500))
 
 
-def costs(plan: Plan, delivery: Delivery, tools: int, terms: CacheTerms = TERMS) -> float:
-    return session_cost(scaled(plan, tools), delivery, terms).billed
+def costs_less(plan: Plan, delivery: Delivery, tools: int) -> bool:
+    own, static = (session_cost(scaled(plan, tools), one, TERMS) for one in (delivery, Delivery.STATIC))
+    return own.billed < static.billed
 
 
 def test_one_call_by_hand() -> None:
@@ -34,25 +34,19 @@ def test_one_call_by_hand() -> None:
     assert break_evens(plan, TERMS)[Delivery.GATE] == 1
 
 
+@pytest.mark.parametrize("plan", [PLAN, LIMITED], ids=["without a limit", "limited"])
 @pytest.mark.parametrize("delivery", DISCOVERY)
-def test_from_there_on_it_costs_less_and_before_it_does_not(delivery: Delivery) -> None:
-    found = break_evens(PLAN, TERMS)[delivery]
+def test_from_there_on_it_costs_less_and_before_it_does_not(plan: Plan, delivery: Delivery) -> None:
+    found = break_evens(plan, TERMS)[delivery]
     assert found is not None
-    assert not costs_less(PLAN, delivery, found - 1)
-    assert all(costs_less(PLAN, delivery, tools) for tools in range(found, found + 60))
-    assert costs_less(PLAN, delivery, 5000)
+    assert not costs_less(plan, delivery, found - 1)
+    beyond = (*range(found, found + 60, 10), 200, 1000, 5000)
+    assert all(costs_less(plan, delivery, tools) for tools in beyond)
 
 
-@pytest.mark.parametrize("delivery", DISCOVERY)
-def test_a_manifest_at_its_limit_grows_no_further(delivery: Delivery) -> None:
-    limited = replace(PLAN, overhead=replace(PLAN.overhead, manifest_limit=500))
-    assert scaled(limited, 1000).overhead.manifest == 500
-    assert scaled(PLAN, 1000).overhead.manifest == 4000
-    assert costs(limited, delivery, 1000) < costs(PLAN, delivery, 1000)
-    found = break_evens(limited, TERMS)[delivery]
-    assert found is not None
-    assert not costs_less(limited, delivery, found - 1)
-    assert all(costs_less(limited, delivery, tools) for tools in (found, found + 1, 200, 1000, 5000))
+def test_a_manifest_at_its_limit_grows_no_further() -> None:
+    manifests = [scaled(plan, 1000).overhead.manifest for plan in (PLAN, LIMITED)]
+    assert manifests == [4000, 500]
 
 
 def test_more_tools_than_the_most_and_no_tools_have_no_break_even() -> None:

@@ -221,15 +221,6 @@ async def test_a_found_tool_comes_with_the_result_and_the_array_stays(deferral: 
 
 
 @pytest.mark.parametrize("deferral", DEFERRALS)
-def test_a_tool_that_no_result_brings_is_in_the_array(deferral: Deferral) -> None:
-    bench, _ = bench_on(deferral)
-    bench.binder.context.bind(LIST, "by hand")
-    request = bench.binder.request(())
-    assert bound_names(request) == [*STEADY, LIST.wire_name]
-    assert LIST.wire_name not in [entry["function"]["name"] for entry in request.deferred]
-
-
-@pytest.mark.parametrize("deferral", DEFERRALS)
 async def test_a_tool_whose_result_is_gone_from_the_conversation_moves_to_the_array(
     deferral: Deferral,
 ) -> None:
@@ -237,7 +228,9 @@ async def test_a_tool_whose_result_is_gone_from_the_conversation_moves_to_the_ar
     await bench.say()
     kept = bench.binder.request(model.requests[1].messages)
     assert bound_names(kept) == STEADY
-    assert bound_names(bench.binder.request(())) == [*STEADY, LIST.wire_name]
+    alone = bench.binder.request(())
+    assert bound_names(alone) == [*STEADY, LIST.wire_name]
+    assert LIST.wire_name not in [entry["function"]["name"] for entry in alone.deferred]
 
 
 async def test_a_tool_that_changed_is_sent_anew_and_its_old_definition_as_text() -> None:

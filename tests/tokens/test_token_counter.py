@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 from inspector.cli.composition import counter_for
 from inspector.core.budget import Tokenizer
+from inspector.core.error import ModelError
 from inspector.core.ports import TokenCounter
 from inspector.tokens.counter import (
     CLAUDE_2,
@@ -105,29 +106,38 @@ import socket, sys
 def refuse(*_, **__): raise OSError("no network here")
 socket.socket.connect = socket.getaddrinfo = refuse
 from inspector.cli.composition import counter_for
+from inspector.loop.model.litellm import LitellmModel
+from inspector.tokens.accounting import LitellmPrices
 counter = counter_for("openai/gpt-4")
 claude = counter_for("anthropic/claude-sonnet-4-5")
 assert not {"tiktoken", "tokenizers"} & set(sys.modules)
 assert claude.count("hello world") == 2
+assert LitellmPrices().prices("openai/gpt-5")
+assert LitellmModel("anthropic/claude-sonnet-4-5").window >= 200_000
 print(*(counter_for(f"openai/gpt-{n}").count("hello world") for n in (4, 5)), "litellm" in sys.modules)
 """
 
 
-def _run(**env: str) -> "subprocess.CompletedProcess[str]":
+@pytest.mark.slow
+def test_counts_prices_and_windows_need_no_network_and_do_not_wait_for_litellm() -> None:
     clean = {name: value for name, value in os.environ.items() if not name.startswith("TIKTOKEN")}
     command = [sys.executable, "-c", COUNTS_OFFLINE]
-    return subprocess.run(command, env={**clean, **env}, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=clean, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["2", "2", "False"]
 
 
-@pytest.mark.slow
-def test_both_encodings_load_without_a_network_and_without_litellm() -> None:
-    assert _run().stdout.split() == ["2", "2", "False"]
+def test_a_chosen_cache_that_lacks_the_encoding_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_path: str) -> bytes:
+        raise OSError("no network here")
 
-
-@pytest.mark.slow
-def test_a_chosen_cache_that_lacks_the_encoding_is_named(tmp_path: os.PathLike[str]) -> None:
-    failed = _run(TIKTOKEN_CACHE_DIR=str(tmp_path))
-    assert "ModelError: the token encoding cl100k_base cannot be loaded" in failed.stderr
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("tiktoken.registry.ENCODINGS", {})
+    monkeypatch.setattr("tiktoken.load.read_file", refuse)
+    with pytest.raises(ModelError, match="the token encoding cl100k_base cannot be loaded") as failed:
+        TiktokenCounter("openai/gpt-4").count("hello world")
+    assert str(tmp_path) in failed.value.hint
 
 
 # Counts that are remembered between sessions.
