@@ -97,7 +97,6 @@ from widgets import Confirm
 
 QUERY = "send a late order message"
 LATE = SearchRequest("send the customer of a late order a message")
-SEVERAL = SearchRequest("refund the order, then send a message and create an event")
 ORDERS = {"orders": [{"id": 7, "status": "late"}, {"id": 9, "status": "late"}]}
 STARTED = (
     ServerConsent(

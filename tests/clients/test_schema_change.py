@@ -33,6 +33,7 @@ def obj(properties: Any = None, **more: Any) -> dict[str, Any]:
          obj({"a": {"type": "string", "enum": [1]}, "b": {"type": "number"}})),
         ("codex", obj({"b": {"title": "x", "description": "y"}, "a": {"anyOf": [{"format": "uri"}]}}),
          obj({"a": {"anyOf": [{"type": "string"}]}, "b": {}})),
+        ("codex", obj({"pattern": S | {"pattern": "x", "minLength": 1}}), obj({"pattern": S})),
         ("gemini-cli", obj({"a": {"type": ["null", "integer"]}, "b": {"type": ["string", "number", "null"]}}),
          obj({"a": {"type": "integer", "nullable": True}, "b": {"type": ["string", "number", "null"]}})),
         ("gemini-cli", obj({"a": obj({"b": {"type": ["string", "null"]}})}),

@@ -2,40 +2,21 @@
 
 import asyncio
 import re
-from itertools import pairwise
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
-from inspector.core.fold import fold
 from inspector.core.message import ModelRequest, NoteMessage
 from inspector.core.tool import Tool
-from inspector.schema.schema import Deferral, ModelFeatures
-from tests.support.fakes import says, searches
+from tests.support.fakes import says
 from tests.support.workbench import CITY, READS, Rig, connected, happens
 
 FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", CITY, READS)
 MOON = Tool("weather", "get_moon", "Phase of the moon.", annotations=READS)
 _TIDES = Tool("weather", "get_tides", "When the water is high.", annotations=READS)
-_DELIVERIES: dict[str, tuple[str, Deferral]] = {
-    "append": ("append", ""),
-    "call_tool": ("call_tool", ""),
-    "text": ("text", ""),
-    "Anthropic's own": ("native", "tool_reference"),
-    "OpenAI's own": ("native", "tool_search"),
-}
 
 
 def _notes(request: ModelRequest) -> list[str]:
     return [message.text for message in request.messages if isinstance(message, NoteMessage)]
-
-
-def _is_start_of(before: ModelRequest, after: ModelRequest) -> bool:
-    """Whether a prompt cache finds everything of one request at the start of another."""
-    tools = after.tools[: len(before.tools)] == before.tools
-    return (
-        tools and before.system == after.system and after.messages[: len(before.messages)] == before.messages
-    )
 
 
 async def change(rig: Rig, *tools: Tool) -> None:
@@ -49,23 +30,6 @@ async def _say(rig: Rig, text: str = "Go on.") -> ModelRequest:
     rig.model.steps.append(says("done"))
     await rig.bench.chat(text)
     return rig.model.requests[-1]
-
-
-@pytest.mark.parametrize("way", _DELIVERIES)
-async def test_twenty_changed_lists_change_no_byte_of_what_was_sent(way: str) -> None:
-    delivery, deferral = _DELIVERIES[way]
-    values = {"binding.delivery": delivery}
-    async with connected(searches(query="orders"), says("done"), profile="prd", values=values) as rig:
-        rig.model.features = ModelFeatures(deferral=deferral)
-        await rig.bench.chat("Which orders are late?")
-        for number in range(20):
-            more = Tool("weather", f"get_wind_{number}", "How strong the wind blows.", annotations=READS)
-            await change(rig, FORECAST, more)
-            await _say(rig)
-        sent = rig.model.requests[1:]
-        assert all(_is_start_of(*two) for two in pairwise(sent))
-        assert [f"get_wind_{number}" in note for number, note in enumerate(_notes(sent[-1]))] == [True] * 20
-        assert fold(rig.bench.records()) == rig.bench.state
 
 
 async def test_rewrite_promises_nothing_and_writes_the_manifest_anew() -> None:
@@ -83,17 +47,6 @@ async def test_a_change_before_the_first_request_is_in_the_manifest() -> None:
         request = await _say(rig)
         assert "get_moon" in request.tools[0]["function"]["description"]
         assert _notes(request) == []
-
-
-async def test_a_server_whose_tools_are_all_gone_is_named_and_can_come_back() -> None:
-    async with connected(says("done"), profile="prd") as rig:
-        await rig.bench.chat("Hello.")
-        await change(rig)
-        assert _notes(await _say(rig)) == [
-            "[Tool servers changed. search_tools finds no tools of these any more:] weather"
-        ]
-        await change(rig, FORECAST)
-        assert "- weather (1 tool): get_forecast" in _notes(await _say(rig))[-1]
 
 
 async def test_what_changed_and_changed_back_between_two_requests_is_not_told() -> None:

@@ -11,7 +11,6 @@ from hypothesis import given, strategies as st
 from inspector.clients.client import Client, all_clients, find_client, real_clients
 from inspector.clients.delivery import Listed
 from inspector.clients.name import sent_name
-from inspector.clients.schema_change import sent_schema
 from inspector.clients.seen import kept_results, see, see_all
 from inspector.core.message import Attachment, ToolResult
 from inspector.core.tool import ALWAYS_LOAD, Tool
@@ -143,26 +142,6 @@ def test_claude_code_cuts_a_tool_that_is_loaded_at_once_earlier_and_hides_one_fo
     assert kept == [4_096 + 13, 16_384 + 13]
     assert see(claude, Tool("s", "a", meta={"ui": {"visibility": ["app"]}})).refused
     assert not see(claude, Tool("s", "a", meta={"ui": {"visibility": ["app", "model"]}})).refused
-
-
-def test_a_text_that_claude_code_cuts_ends_with_its_mark() -> None:
-    seen = see(find_client("claude-code"), Tool("s", "one", "x" * 16_385)).description
-    assert (len(seen.shown), seen.shown[-13:], seen.lost) == (16_397, "… [truncated]", "x")
-    assert see(find_client("claude-code"), Tool("s", "one", "x" * 16_384)).description.shown == "x" * 16_384
-
-
-def test_combinations_at_the_top_of_a_schema_are_refused_or_removed() -> None:
-    assert "oneOf" in str(see(find_client("openai-api"), TOOLS[2]).refused)
-    seen = see(find_client("vscode"), TOOLS[2])
-    assert "oneOf" not in seen.definition["function"]["parameters"]
-    assert str(seen.changes[-1]) == "schema: oneOf removed from the top level"
-
-
-def test_keywords_that_a_client_loses_are_lost_everywhere_and_names_of_parameters_are_not() -> None:
-    schema = {"type": "object", "properties": {"pattern": {"type": "string", "pattern": "x", "minLength": 1}}}
-    sent = sent_schema(find_client("codex").schemas, schema)
-    assert sent.schema == {"type": "object", "properties": {"pattern": {"type": "string"}}}
-    assert [*map(str, sent.changes)] == ["schema: pattern, minLength removed"]
 
 
 def test_before_a_search_a_model_knows_names_servers_everything_or_nothing() -> None:

@@ -88,7 +88,6 @@ async def app_rig(
     prices: Sequence[Prices] = (),
     at_home: bool = False,
     yes: bool = False,
-    approves: bool = False,
     marketplace: Compose | None = None,
     policy: Callable[[], AccessPolicy] | None = None,
     values: Mapping[str, Any] | None = None,
@@ -100,7 +99,7 @@ async def app_rig(
     What the app gets `beside` the workbench are parts by their keys, and fields of `Opened`.
 
     Tests of the session page take `at_home`; under any other page there is a blank one. With `yes` every call
-    is approved without asking; with `approves` so is the configuration.
+    is approved without asking.
     """
     approver, elicitor = ModalApprover(yes=yes), ModalElicitor()
     async with opened(
@@ -121,7 +120,6 @@ async def app_rig(
             rig,
             approver,
             at_home=at_home,
-            approves=approves,
             elicitor=elicitor,
             beside=beside,
         )
@@ -150,7 +148,6 @@ def app_on(
     approver: ModalApprover,
     *,
     at_home: bool,
-    approves: bool = False,
     elicitor: ModalElicitor | None = None,
     beside: Beside = lambda _: {},
 ) -> ToolsightApp:
@@ -162,7 +159,6 @@ def app_on(
             rig.bench,
             rig.memory,
             approver,
-            approves=approves,
             elicitor=elicitor,
             parts=Parts(
                 {key: one for key, one in given.items() if isinstance(key, Part) and one is not None}

@@ -11,7 +11,6 @@ from typing import Any
 MODERN = "2026-07-28"
 # Hanging is what is tested; the number ends a process that nobody killed.
 FOREVER = 600
-HUGE = 3_000_000
 CACHE = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 Arguments = Mapping[str, Any]
@@ -41,10 +40,6 @@ def turn_stubborn(_arguments: Arguments) -> dict[str, Any]:
     return text(str(os.getpid()))
 
 
-def exit_now(_arguments: Arguments) -> dict[str, Any]:
-    os._exit(7)
-
-
 def exit_with_helper(arguments: Arguments) -> dict[str, Any]:
     spawn_helper(arguments)
     os._exit(8)
@@ -67,14 +62,12 @@ TOOLS: dict[str, Callable[[Arguments], Any]] = {
     "pid": lambda _: text(str(os.getpid())),
     "image": lambda _: {"content": [{"type": "image", "data": "AAAA" * 4096, "mimeType": "image/png"}]},
     "a_list": lambda _: ["not", "an", "object"],
-    "huge": lambda _: text("x" * HUGE),
     "nothing": lambda _: {},
     "future_block": lambda _: {"content": [{"type": "hologram", "depth": 3}]},
     "breaks_its_schema": lambda _: text("5 degrees", structuredContent={"degrees": "five"}),
     "refuse": lambda _: text("no such city", isError=True),
     "helper": spawn_helper,
     "stubborn": turn_stubborn,
-    "exit": exit_now,
     "exit_with_helper": exit_with_helper,
     "sleep": sleep,
     "grow": grow,

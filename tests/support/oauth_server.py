@@ -127,7 +127,6 @@ class OAuthServer:
             return _nowhere(text)
         visited = {
             "javascript": "javascript:alert(1)",
-            "file": "file:///etc/passwd",
             "plain visit": "http://elsewhere.example/authorize",
             "user": "https://trusted.example@elsewhere.example\\@x/authorize",
         }.get(self.fault, f"{self.origin}/authorize")
@@ -149,8 +148,6 @@ class OAuthServer:
 
     def _register(self, text: str) -> tuple[int, dict[str, str], Json]:
         given = json.loads(text)
-        if self.fault == "no client id":
-            return 201, {}, {**given, "client_secret": _LONG_SECRET}
         return 201, {}, {**given, "client_id": "client-1", "token_endpoint_auth_method": "none"}
 
     def _authorize(self, text: str) -> tuple[int, dict[str, str], Json]:
@@ -169,8 +166,6 @@ class OAuthServer:
         self.forms.append(form)
         if self.fault == "no access token":
             return 200, {}, {"refresh_token": "Refresh-Secret-0", "token_type": "Bearer"}
-        if self.fault == "created tokens":
-            return 201, {}, {"token_type": "Bearer", "expires_in": 3600, "refresh_token": _LONG_SECRET}
         if self.fault == "umlaut":
             return 400, {}, {"error": "ung\u00fcltig"}
         if form["grant_type"] == "client_credentials":
@@ -214,19 +209,14 @@ def jwt(name: str) -> str:
 
 
 _JWT = jwt("of-idp")
-# Its end alone would still be a part of it.
-_LONG_SECRET = f"{'0' * 40}-Secret"
 _INVALID: tuple[int, dict[str, str], Json] = (400, {}, {"error": "invalid_grant"})
 _ID_JAG = "urn:ietf:params:oauth:token-type:id-jag"
 _IDP_FAULTS: Mapping[str, tuple[int, dict[str, str], Json]] = {
     "idp no": (200, {}, {"access_token": _JWT, "issued_token_type": _ID_JAG, "error": "invalid_target"}),
-    "idp denied": (400, {}, {"error": "access_denied", "error_description": "not for you"}),
-    "idp down": (503, {}, {}),
     "idp list": (200, {}, {"access_token": ["Opaque-Secret-1"]}),
     "idp access token": (200, {}, {"access_token": _JWT, "token_type": "Bearer", "error": None}),
     "idp no jwt": (200, {}, {"access_token": "opaque", "issued_token_type": _ID_JAG}),
     "idp elsewhere": (307, {"location": "https://elsewhere.example/token"}, {}),
-    "idp huge": (200, {}, {"access_token": "x" * 1_000_000}),
 }
 
 
