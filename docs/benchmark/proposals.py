@@ -23,7 +23,7 @@ from inspector.search.answer.generate import query_key
 from inspector.search.answer.metric import Estimate, clusters, estimate, recall_at
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.tokens.counter import TiktokenCounter
-from inspector.tokens.measure import BudgetMeter, FixedWindow
+from inspector.tokens.measure import BudgetMeter
 
 _RANKER, _SEED, _READ = "hybrid", 7, 20
 
@@ -77,7 +77,7 @@ def proposed(name: str, most: int = sys.maxsize) -> Proposed:
         for tool_id in sorted(frozenset[str]().union(*case.relevant)) if recalls[case.id] < 1 else ():
             if any(needs(other, {tool_id}) for other in unseen):
                 missed.setdefault(tool_id, []).append(case.query)
-    proposals, meter = {}, BudgetMeter(TiktokenCounter("gpt-5"), FixedWindow(0))
+    proposals, meter = {}, BudgetMeter(TiktokenCounter("gpt-5"), lambda: 0)
     chosen = sorted(missed)
     random.Random(_SEED).shuffle(chosen)
     for number, tool_id in enumerate(chosen[:most]):

@@ -16,7 +16,7 @@ from inspector.core.settings import BindingSettings, DiscoverySettings, Manifest
 from inspector.core.tool import Tool, definition
 from inspector.search.answer.answer_text import found_text
 from inspector.tokens.manifest import entries, fitted_manifest, search_tools_definition
-from inspector.tokens.measure import BudgetMeter, FixedWindow
+from inspector.tokens.measure import BudgetMeter
 
 # Tool tokens in a first call, after a search, and when as many tools are loaded as the capacity allows.
 #
@@ -60,7 +60,7 @@ def reduction(before: float, after: float) -> float:
 
 def meter_of(counter: TokenCounter) -> BudgetMeter:
     """A meter that counts with this tokenizer; the window does not matter here."""
-    return BudgetMeter(counter, FixedWindow(_WINDOW))
+    return BudgetMeter(counter, lambda: _WINDOW)
 
 
 def cheapest(tools: Sequence[Tool], count: int, meter: BudgetMeter) -> frozenset[str]:

@@ -6,6 +6,7 @@ given as its author wrote it. Nothing that restricts a permitted tool is ever ta
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self, TypeVar
 
 from inspector.access.reach import EvalCase, can_match, covers, reaches
@@ -171,6 +172,14 @@ NOT_A_SETTING = frozenset({"access.policy", "access.user", "access.expert"})
 """Settings that hold from a session's start: who sees it is changed with `Workbench.see_as`."""
 
 
+def read_policy(path: str) -> AccessPolicy:
+    """Who may see which tools, as a file says. Raises ConfigError."""
+    # It imports pydantic and yaml, which most sessions do not need.
+    from inspector.access.policy_file import load_policy
+
+    return load_policy(Path(path))
+
+
 class AccessControl:
     """The policy of a session, if it has one, and what is seen under it.
 
@@ -181,10 +190,10 @@ class AccessControl:
     def __init__(
         self,
         chosen: AccessSettings,
-        read: Callable[[str], AccessPolicy],
         servers_for: Callable[[Sight], frozenset[str] | None] = lambda _sight: None,
+        read: Callable[[str], AccessPolicy] = read_policy,
     ) -> None:
-        """`servers_for` gives the `servers` of a sight.
+        """`servers_for` gives the `servers` of a sight; `read` takes the path of the policy.
 
         Raises ConfigError if the policy cannot be read or does not know the user or the expert.
         """
@@ -306,17 +315,6 @@ class OpenedConfiguration:
     unrestricted: Configuration
     sight: Sight = EVERYTHING
     is_part: bool = False
-
-    @classmethod
-    def under(
-        cls,
-        chosen: AccessSettings,
-        whole: Configuration,
-        read: Callable[[str], AccessPolicy],
-        servers_for: Callable[[Sight], frozenset[str] | None],
-    ) -> Self:
-        """The configuration as the settings say who sees it. Raises ConfigError, see `AccessControl`."""
-        return cls(whole, AccessControl(chosen, read, servers_for).sight)
 
     @property
     def seen(self) -> Configuration:

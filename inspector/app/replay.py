@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.actions import SkipAction
 
@@ -15,11 +15,12 @@ from inspector.core.budget import Prices, ToolCost
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.message import ModelRequest
-from inspector.core.ports import LocalModels, SessionSummary
+from inspector.core.ports import SessionSummary
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.core.tool import Catalog, Tool
+from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.frame import WireLog
 from inspector.mcp.reading import Offers
 from inspector.search.answer.retrieval import Retrieval
@@ -29,9 +30,6 @@ from inspector.session.view import SessionView, TokenView
 from inspector.session.workbench import Workbench
 from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array
 from inspector.tokens.measure import BudgetMeter
-
-if TYPE_CHECKING:
-    from inspector.session.workbench import Workbench
 
 _NEWEST = 2**63 - 1
 _REFUSAL = "a replay is read-only"
@@ -190,7 +188,7 @@ class ReplayedSession:
     access_policy: AccessPolicy | None = _of_running("access_policy")
     setup: Setup = _of_running("setup")
     retrieval: Retrieval = _of_running("retrieval")
-    local_models: LocalModels = _of_running("local_models")
+    local_models: LocalModelServers = _of_running("local_models")
     server_source: ServerSource = _of_running("server_source")
 
     def __init__(self, running: SessionView, stream: Stream, seq: int, state: SessionState) -> None:

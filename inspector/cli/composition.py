@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, cast
 
 import platformdirs
 
-from inspector.cli.configuration import load_policy, load_seeds, policy_of, stored_tools
+from inspector.cli.configuration import policy_of, stored_tools
 from inspector.cli.consent import TerminalElicitor
 from inspector.cli.location import APP, database_path, given_inputs
 from inspector.cli.options import Options
 from inspector.config.configuration import Configuration
-from inspector.config.predicate import load_predicates
 from inspector.config.server_change import ConfigurationEditor
 from inspector.core.error import ModelError, StoreError
 from inspector.core.ports import (
@@ -175,13 +174,10 @@ def make_workbench(
         static=make_static_embedder(),
         vectors=open_vectors(options),
         prices=LitellmPrices(),
-        predicates_from=lambda path, expected: load_predicates(Path(path), expected),
         local_models=LocalModelServers(),
         history=RecordedCalls(SqliteStore(database_path(options))) if learns else None,
-        seeds_from=load_seeds,
         stored_tools=stored_tools(options),
         editor=ConfigurationEditor(os.environ, given_inputs(options)),
-        policy_from=load_policy,
         breakers=breakers or open_breakers(options),
         sleep=sleep,
     )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from inspector.access.restriction import OpenedConfiguration
+from inspector.access.restriction import AccessControl, OpenedConfiguration
 from inspector.cli.consent import require_consent
 from inspector.cli.location import (
     configuration_path,
@@ -35,8 +35,6 @@ from inspector.loop.settings_check import Policy
 from inspector.store.server_memory import SqliteServerMemory
 
 if TYPE_CHECKING:
-    from inspector.core.access import AccessPolicy
-    from inspector.core.inertia import InertiaGraph
     from inspector.session.server_change import StoredTools
 
 _POLICY = "access.policy"
@@ -67,12 +65,10 @@ def as_seen(whole: Configuration, options: Options) -> OpenedConfiguration:
     """The configuration under its policy, which is read; see `read_configuration`."""
     chosen = policy_of(whole, options).settings.access
     has_stored = any(map(is_registered, whole.servers))
-    opened = OpenedConfiguration.under(
-        chosen,
-        whole,
-        load_policy,
-        lambda sight: stored_tools(options).servers(sight, whole) if has_stored else None,
+    control = AccessControl(
+        chosen, lambda sight: stored_tools(options).servers(sight, whole) if has_stored else None
     )
+    opened = OpenedConfiguration(whole, control.sight)
     known = [spec.name for spec in opened.seen.servers]
     for name in options.trust:
         if name not in known:
@@ -196,17 +192,3 @@ def _stored_configuration(options: Options) -> Configuration:
         hint = "Add some with `toolsight registry import`."
         raise ConfigError("the registry has no tools", hint=hint)
     return configuration
-
-
-def load_policy(path: str) -> "AccessPolicy":
-    """Who may see which tools, as a file says. Raises ConfigError."""
-    from inspector.access.policy_file import load_policy as load
-
-    return load(Path(path))
-
-
-def load_seeds(path: str) -> "dict[str, InertiaGraph]":
-    """The transitions in a file, by persona. Raises ConfigError."""
-    from inspector.loop.flow import load_seeds as load
-
-    return load(Path(path))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from inspector.config.client_format import load_file, place_of, servers_in
+from inspector.config.client_format import load_file, place_of, servers_in, with_texts
 from inspector.config.configuration import Configuration
 from inspector.config.format import normalised
 from inspector.config.reader import entry_problems, read, servers
@@ -168,18 +168,10 @@ def _part(file: ClientFile, scope: str, data: Mapping[str, Any]) -> Iterator[tup
     if not entries:
         return
     if file.client in (GEMINI, QWEN):
-        entries = _braced(entries)
+        entries = with_texts(entries, lambda text: _BARE_VARIABLE.sub(r"${\1}", text))
     above = data if len(place) == 1 else data[place[0]]
     part = {place[-1]: entries, "inputs": above.get("inputs")}
     yield scope, {"mcp": data.get("mcp"), **part} if len(place) == 1 else {place[0]: part}
-
-
-def _braced(value: Any) -> Any:
-    if isinstance(value, str):
-        return _BARE_VARIABLE.sub(r"${\1}", value)
-    if isinstance(value, list):
-        return [_braced(item) for item in value]
-    return {key: _braced(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _data_folder(home: Path, platform: str, environment: Mapping[str, str]) -> Path:

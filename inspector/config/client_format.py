@@ -7,7 +7,7 @@ docs/configuration.md names the clients, their keys, and the versions in which t
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -143,7 +143,8 @@ def translated(section: str, entry: dict[str, Any]) -> dict[str, Any]:
         _split(kept)
         _refer(kept)
     if section == "mcp":
-        kept = _expandable(kept)
+        # opencode puts in nothing for a variable that is not set.
+        kept = with_texts(kept, lambda text: _OPENCODE_VARIABLE.sub(r"${\1:-}", text))
     return kept
 
 
@@ -172,13 +173,15 @@ def _items(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _expandable(value: Any) -> Any:
-    """opencode's `{env:VAR}` as `${VAR}`; it puts in nothing for one that is not set."""
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """The value with every text in it changed."""
     if isinstance(value, str):
-        return _OPENCODE_VARIABLE.sub(r"${\1:-}", value)
+        return change(value)
     if isinstance(value, list):
-        return [_expandable(item) for item in value]
-    return {key: _expandable(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return [with_texts(item, change) for item in value]
+    return (
+        {key: with_texts(item, change) for key, item in value.items()} if isinstance(value, dict) else value
+    )
 
 
 def rule_of(entry: Mapping[str, Any]) -> ServerRule:

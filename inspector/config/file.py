@@ -172,23 +172,18 @@ def _line_object(place: str, line: str, decoder: json.JSONDecoder) -> dict[str, 
 def _parsed(path: Path, text: str) -> Any:
     """The value, in which no key appears twice."""
     try:
-        return _decoded(text)
-    except ConfigError as error:
-        raise ConfigError(f"{path}: {error.message}", hint=error.hint) from error
-    except json.JSONDecodeError:
-        pass
-    except (RecursionError, ValueError) as error:
-        _refuse(path, error)
-    plain = bare_json(text)
-    try:
-        return _decoded(plain)
+        try:
+            return _decoded(text)
+        except json.JSONDecodeError:
+            return _decoded(bare_json(text))
     except ConfigError as error:
         raise ConfigError(f"{path}: {error.message}", hint=error.hint) from error
     except json.JSONDecodeError as error:
         fault = error.msg[:1].lower() + error.msg[1:]
         raise ConfigError(f"{path}:{error.lineno}:{error.colno}: {fault}", hint=_PLAIN) from error
     except (RecursionError, ValueError) as error:
-        _refuse(path, error)
+        reason = "is nested too deeply" if isinstance(error, RecursionError) else f"cannot be read: {error}"
+        raise ConfigError(f"{path} {reason}", hint="Is it really a configuration file?") from error
 
 
 def bare_json(text: str) -> str:
@@ -199,11 +194,6 @@ def bare_json(text: str) -> str:
 def without_comments(text: str) -> str:
     """The text with spaces in place of its comments: everything else keeps its position."""
     return _STRING_OR_COMMENT.sub(_blank("/"), text)
-
-
-def _refuse(path: Path, error: Exception) -> NoReturn:
-    reason = "is nested too deeply" if isinstance(error, RecursionError) else f"cannot be read: {error}"
-    raise ConfigError(f"{path} {reason}", hint="Is it really a configuration file?") from error
 
 
 def _decoded(text: str) -> Any:

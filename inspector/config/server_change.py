@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, servers_in, written_secrets
 from inspector.config.configuration import Configuration
@@ -65,41 +65,6 @@ class ServerChange:
         return self.change.diff(redact) if self.change is not None else ()
 
 
-class ServerEditor(Protocol):
-    """Changes which servers a configuration's file has. Nothing is written before `write`."""
-
-    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:
-        """What the file and the configuration become with one more server. Raises ConfigError."""
-        ...
-
-    def without_server(self, configuration: Configuration, name: str) -> ServerChange:
-        """What the file and the configuration become without a server. Raises ConfigError."""
-        ...
-
-    def write(self, change: FileChange) -> str:
-        """Write the change, if the file is still as it was; return the path of the backup.
-
-        Raises ConfigError, and then the file and what is beside it are as they were.
-        """
-        ...
-
-
-class NoEditor:
-    """A `ServerEditor` where nothing can be changed."""
-
-    def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:  # noqa: ARG002
-        """Refuse."""
-        raise ConfigError(f"{name} cannot be installed here")
-
-    def without_server(self, configuration: Configuration, name: str) -> ServerChange:  # noqa: ARG002
-        """Refuse."""
-        raise ConfigError(f"{name} cannot be removed here")
-
-    def write(self, change: FileChange) -> str:
-        """Refuse."""
-        raise ConfigError(f"{change.path} cannot be written here")
-
-
 @dataclass(frozen=True, slots=True)
 class Addition:
     """A server as it would be added: exactly what is started, and what becomes of the file.
@@ -149,7 +114,7 @@ _OWNER_ALONE = 0o600
 
 
 class ConfigurationEditor:
-    """Changes the file of a configuration in Toolsight's own format or a client's."""
+    """Changes the file of a configuration in Toolsight's own format or a client's; nothing before `write`."""
 
     def __init__(self, environment: Mapping[str, str], inputs: Mapping[str, str] = _NOTHING) -> None:
         """`environment` and `inputs` are what a configuration's references stand for."""

@@ -1,13 +1,12 @@
 """What a session uses of the outside: models, counters, people, time, and what is kept between sessions."""
 
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from inspector.core.budget import Prices, Tokenizer
 from inspector.core.definition import DefinitionChange
-from inspector.core.error import ModelError
 from inspector.core.events import Decision as Decision, Record
 from inspector.core.message import ModelChunk, ModelRequest
 from inspector.core.number import count
@@ -254,43 +253,6 @@ class ChatModel(Protocol):
 
     def stream(self, request: ModelRequest) -> AsyncIterator[ModelChunk]:
         """Yield text deltas as they arrive, then exactly one ModelReply. Raises ModelError."""
-
-
-class LocalModels(Protocol):
-    """The model servers on this machine. They are asked only when somebody wants to know."""
-
-    @property
-    def servers(self) -> tuple[str, ...]:
-        """The servers that are looked for, and where."""
-
-    def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
-        """Yield the models of each server as it answers; ends soon, whatever answers or does not."""
-
-    async def at(self, address: str) -> tuple[LocalModel, ...]:
-        """The models of an OpenAI-compatible server, which needs no key. Raises ModelError if it has none."""
-
-    def open(self, found: LocalModel) -> ChatModel:
-        """A model that was found."""
-
-
-class NoLocalModels:
-    """Looks for no server."""
-
-    servers: tuple[str, ...] = ()
-
-    async def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
-        """Find nothing."""
-        no_models: tuple[tuple[LocalModel, ...], ...] = ()
-        for models in no_models:
-            yield models
-
-    async def at(self, address: str) -> tuple[LocalModel, ...]:
-        """Raises ModelError."""
-        raise ModelError(f"{address} is not asked for models here", hint="Specify a model instead.")
-
-    def open(self, found: LocalModel) -> ChatModel:
-        """Raises ModelError."""
-        raise ModelError(f"{found.name} cannot be used here", hint="Specify a model instead.")
 
 
 class TokenCounter(Protocol):

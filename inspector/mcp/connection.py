@@ -29,7 +29,7 @@ from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, Skip
 from inspector.core.tool import Tool
 from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, kept, list_tools
 from inspector.mcp.pace import ChangePace
-from inspector.mcp.port import ClientSide, ServerLink
+from inspector.mcp.port import ServerLink, SessionClient
 from inspector.mcp.reading import Offers, ping
 from inspector.schema.json_value import JsonObject
 
@@ -59,7 +59,7 @@ class Connection:
         self._sight, self._emit = shared.sight, shared.emit
         self._look = Look(spec, shared)
         self._change_pace = ChangePace(shared.clock.monotonic)
-        self._client: ClientSide | None = None
+        self._client: SessionClient | None = None
         self._on_tools = on_tools
         self._link: ServerLink | None = None
         self._owner: asyncio.Task[None] | None = None

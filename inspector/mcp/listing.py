@@ -17,7 +17,7 @@ from inspector.core.redaction import SECRETS, clean
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
 from inspector.mcp.pace import StartPace
-from inspector.mcp.port import ClientSide, Connector, ServerLink
+from inspector.mcp.port import Connector, ServerLink, SessionClient
 
 # More servers than this at a time, each in two threads, only wait for one another, and keep the keys waiting.
 _READ_AT_ONCE = 2
@@ -38,7 +38,7 @@ class Shared:
     emit: Callable[[Event], None]
     count_tokens: Callable[[Sequence[Tool]], int]
     redact: Callable[[Tool], Tool] | None = None
-    client_for: Callable[[ServerSpec], ClientSide | None] = lambda _spec: None
+    client_for: Callable[[ServerSpec], SessionClient | None] = lambda _spec: None
     sight: Callable[[], Sight] = lambda: EVERYTHING
     slots: asyncio.Semaphore = field(default_factory=partial(asyncio.Semaphore, _READ_AT_ONCE))
     pace: StartPace = field(default_factory=StartPace)

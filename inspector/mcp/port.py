@@ -40,33 +40,6 @@ def ignored(progress: object) -> None:
     """Takes progress that nobody is interested in."""
 
 
-class ClientSide(Protocol):
-    """Toolsight as the client of one server: what it declares, and how it answers what the server asks.
-
-    A connector calls it in the event loop that opened the connection. Its methods raise ClientRefusal for
-    what the server does not get.
-    """
-
-    @property
-    def capabilities(self) -> ClientCapabilities:
-        """What is declared; it does not change while the connection is open."""
-
-    def roots(self) -> tuple[str, ...]:
-        """The absolute paths of the folders that the server may know."""
-
-    async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
-        """Ask the person, and wait as long as the answer takes; cancelled if the server withdraws it.
-
-        Where a model's answer is asked for, it may be the model's after a yes.
-        """
-
-    def note(self, event: Event) -> None:
-        """Record what happened on the connection."""
-
-    def withdraw(self) -> None:
-        """Cancel the questions that nobody has answered: whom they were asked is gone."""
-
-
 class ServerLink(Protocol):
     """An open connection to one server. Any task may use it; only its owner task closes it."""
 
@@ -115,7 +88,7 @@ class Connector(Protocol):
         *,
         era: Era | None,
         on_tools_changed: Callable[[], None],
-        client: ClientSide | None = None,
+        client: "SessionClient | None" = None,
     ) -> AbstractAsyncContextManager[ServerLink]:
         """Connect. `era` is the one that worked last time, if any; `on_tools_changed` only sets a flag.
 
@@ -222,10 +195,12 @@ WITHDRAWN = "a new session began before it was answered"
 _NOT_DECLARED = "the client did not declare it"
 
 
-class SessionClient(ClientSide):
-    """See `ClientSide`. What is asked and answered is an event, without values of secret fields.
+class SessionClient:
+    """Toolsight as the client of one server: what it declares, and how it answers what the server asks.
 
-    A connection outlasts a session: question and answer are in the record of the one in which it was asked.
+    A connector calls it in the event loop that opened the connection. Its methods raise ClientRefusal for
+    what the server does not get. What is asked and answered is an event, without values of secret fields. A
+    connection outlasts a session: question and answer are in the record of the one in which it was asked.
     `folders` are those that the person agreed to; without any, the list of roots is empty.
     """
 
@@ -250,6 +225,7 @@ class SessionClient(ClientSide):
 
     @property
     def capabilities(self) -> ClientCapabilities:
+        """What is declared; it does not change while the connection is open."""
         return self._capabilities
 
     @property
@@ -260,6 +236,7 @@ class SessionClient(ClientSide):
         return self._its_record
 
     def roots(self) -> tuple[str, ...]:
+        """The absolute paths of the folders that the server may know."""
         answer = self._record.asked("roots")
         if not self._capabilities.roots:
             raise _refusal("roots", answer)
@@ -267,6 +244,10 @@ class SessionClient(ClientSide):
         return self._folders
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """Ask the person, and wait as long as the answer takes; cancelled if the server withdraws it.
+
+        Where a model's answer is asked for, it may be the model's after a yes.
+        """
         record, what = self._record, _what(request)
         answer = _asked(record, request)
         declared = self._capabilities
@@ -314,9 +295,11 @@ class SessionClient(ClientSide):
         return await sampler.by_model(request) if text is None else sampler.by_person(request, str(text))
 
     def note(self, event: Event) -> None:
+        """Record what happened on the connection."""
         self._emit()(event)
 
     def withdraw(self) -> None:
+        """Cancel the questions that nobody has answered: whom they were asked is gone."""
         for task in self._open - self._withdrawn:
             if task is not None:
                 self._withdrawn.add(task)

@@ -17,7 +17,7 @@ from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Annotations, Tool, acting_meta, task_support
-from inspector.mcp.port import ClientSide, Connector, ServerLink, ignored
+from inspector.mcp.port import Connector, ServerLink, SessionClient, ignored
 from inspector.schema.json_value import JsonObject, shown
 
 
@@ -125,7 +125,7 @@ class RecordedServers:
         *,
         era: Era | None,  # noqa: ARG002 - a recording has no protocol
         on_tools_changed: Callable[[], None],  # noqa: ARG002 - nor changes
-        client: ClientSide | None = None,  # noqa: ARG002 - nor questions
+        client: SessionClient | None = None,  # noqa: ARG002 - nor questions
     ) -> AsyncGenerator["RecordedLink", None]:
         """See `Connector`."""
         yield RecordedLink(ServerInfo(spec.name), tuple(self._tools[spec.name]), self._results)
@@ -292,7 +292,7 @@ class WithStoredListings:
         *,
         era: Era | None,
         on_tools_changed: Callable[[], None],
-        client: ClientSide | None = None,
+        client: SessionClient | None = None,
     ) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`."""
         if spec.listing:

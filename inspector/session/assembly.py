@@ -16,12 +16,15 @@ from collections.abc import (
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from inspector.access.restriction import read_policy
 from inspector.config.configuration import Configuration
-from inspector.config.server_change import NoEditor, ServerEditor
+from inspector.config.predicate import load_predicates
+from inspector.config.server_change import ConfigurationEditor
 from inspector.core.access import EVERYTHING, AccessPolicy, Sight
-from inspector.core.error import ConfigError, ToolsightError
+from inspector.core.error import ToolsightError
 from inspector.core.events import SessionStarted
 from inspector.core.inertia import InertiaGraph
 from inspector.core.ports import (
@@ -30,8 +33,6 @@ from inspector.core.ports import (
     ChatModel,
     Clock,
     EventStore,
-    LocalModels,
-    NoLocalModels,
     OwnPredicate,
     PastCall,
     PriceList,
@@ -48,6 +49,7 @@ from inspector.loop.breaker import BreakerStore, MemoryBreakers
 from inspector.loop.discovery_loop import Chat
 from inspector.loop.gate import Preconditions
 from inspector.loop.inertia import Inertia
+from inspector.loop.model.local import LocalModelServers
 from inspector.loop.session_breakers import Breakers
 from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
@@ -79,22 +81,13 @@ class Background:
         await asyncio.gather(*self._tasks)
 
 
-def _no_seeds(path: str) -> Mapping[str, InertiaGraph]:
-    raise ConfigError(f"{path} cannot be read here", hint="Unset inertia.seed.")
-
-
-def _no_policy(path: str) -> AccessPolicy:
-    raise ConfigError(f"{path} cannot be read here", hint="Unset access.policy.")
-
-
 @dataclass(frozen=True, slots=True)
 class Ports:
     """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
 
     `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
-    `static` is what they use beside words until the model's vectors are there. `predicates_from` takes a
-    Python file and the digest covered by the consent; it raises ConfigError, and so do `seeds_from`, which
-    takes a file of transitions, and `policy_from`, which takes a file that says who may see which tools.
+    `static` is what they use beside words until the model's vectors are there. `policy_from`
+    takes a file that says who may see which tools, and raises ConfigError.
     `wire` is None if the connections leave no trace of what was exchanged, `sign_ins` where nobody can sign
     in to servers, `history` if nothing can be learned of earlier sessions. `stored_tools` are those that
     are known without a connection. `editor` changes the files of configurations; `source_for` gives each
@@ -111,22 +104,20 @@ class Ports:
     embedder_for: Callable[[str], Embedder | None]
     vectors: VectorStore
     prices: PriceList
-    predicates_from: Callable[[str, str], Mapping[str, OwnPredicate]] = lambda _path, _digest: {}
-    local_models: LocalModels = NoLocalModels()
+    local_models: LocalModelServers = LocalModelServers(())
     wire: Wire | None = None
     sign_ins: "McpConnector | None" = None
     static: StaticEmbedder | None = None
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
-    seeds_from: Callable[[str], Mapping[str, InertiaGraph]] = _no_seeds
     breakers: BreakerStore = field(default_factory=MemoryBreakers)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     stored_tools: StoredTools | None = None
-    editor: ServerEditor = NoEditor()
+    editor: ConfigurationEditor = ConfigurationEditor({})
     source_for: Callable[[Live, Callable[[], bool]], ServerSource] = lambda _live, _is_connecting: (
         ServerSource()
     )
-    policy_from: Callable[[str], AccessPolicy] = _no_policy
+    policy_from: Callable[[str], AccessPolicy] = read_policy
 
 
 Past = Callable[[], Iterable[PastCall]]
@@ -184,15 +175,22 @@ def redactor_of(configuration: Configuration, sight: Sight = EVERYTHING) -> Reda
     return Redactor(SECRETS, named=sight.is_whole)
 
 
-def preconditions_of(ports: Ports, live: Live) -> Preconditions:
+def preconditions_of(live: Live) -> Preconditions:
     """The preconditions of the settings, with the user's own predicates. Raises ConfigError."""
     own: Mapping[str, OwnPredicate] = {}
     configuration = live.configuration
     if configuration.predicates:
-        own = ports.predicates_from(configuration.predicates, configuration.predicates_digest)
+        own = load_predicates(Path(configuration.predicates), configuration.predicates_digest)
     preconditions = Preconditions(live, own)
     preconditions.check()
     return preconditions
+
+
+def _seeds(path: str) -> Mapping[str, InertiaGraph]:
+    # It imports pydantic and yaml, which most sessions do not need.
+    from inspector.loop.flow import load_seeds
+
+    return load_seeds(Path(path))
 
 
 class SessionParts:
@@ -234,7 +232,7 @@ class SessionParts:
             self.binder,
             self.breakers,
             tasks=partial(history.tasks, but=session.id) if history is not None else None,
-            seeds=ports.seeds_from,
+            seeds=_seeds,
         )
         self.chat = Chat(
             session,

@@ -68,7 +68,7 @@ class RunningSession:
         """
         given = Policy(configuration, profile=profile, values=values).settings
         self.ports, self._whole = ports, configuration
-        self.access = AccessControl(given.access, ports.policy_from, self._servers_for)
+        self.access = AccessControl(given.access, self._servers_for, ports.policy_from)
         self.policy = Policy(
             configuration,
             profile=profile,

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from inspector.config.configuration import Configuration, target
 from inspector.config.consent import approve, check_consent
-from inspector.config.server_change import Addition, Removal, ServerChange, ServerEditor
+from inspector.config.server_change import Addition, ConfigurationEditor, Removal, ServerChange
 from inspector.core.access import Sight
 from inspector.core.error import ConfigError, ConnectError, ToolsightError
 from inspector.core.events import InstallFailed, MarketplaceSearched, PluginInstalled, ServerRemoved
@@ -59,18 +59,15 @@ class StoredTools(Protocol):
 
     def configuration(self) -> Configuration:
         """Their servers as a configuration; nothing of it is started, so that nobody has to agree."""
-        ...
 
     def servers(self, sight: Sight, configuration: Configuration) -> frozenset[str] | None:
         """The servers of a configuration that there are for a sight; None if none of them is from here.
 
         A server from here is there if it has a tool to see.
         """
-        ...
 
     def connector(self, others: Connector) -> Connector:
         """What connects to the servers from here; those from elsewhere are left to another Connector."""
-        ...
 
     def tier(
         self,
@@ -79,11 +76,9 @@ class StoredTools(Protocol):
         sight: Callable[[], Sight],
     ) -> FurtherTier:
         """What a search finds here beyond the `configured` servers, as far as the toolset `permits`."""
-        ...
 
     def unmatched(self, patterns: Sequence[str], tools: Collection[str]) -> tuple[str, ...]:
         """The patterns without those that match only tools from here, and none of these. Does not raise."""
-        ...
 
 
 _AGAIN = "Open it again to see the current changes."
@@ -101,7 +96,7 @@ class ServerChanges:
         session: Session,
         live: Live,
         connections: Connections,
-        editor: ServerEditor,
+        editor: ConfigurationEditor,
         memory: ServerMemory,
         *,
         configure: Callable[[Configuration], None],

@@ -46,7 +46,7 @@ class Workbench(RunningSession):
         self._background.run(asyncio.to_thread(self.accounting.warm))
 
     def _start_session(self) -> None:
-        self._parts.binder.preconditions = preconditions_of(self.ports, self._live)
+        self._parts.binder.preconditions = preconditions_of(self._live)
         self._session.emit(started(self._live, self.policy.profile, self._trusted))
         self._check()
 

@@ -83,7 +83,7 @@ class Accounting:
         counter = self._counter_for(self._live.model.name)
         known = counter.tokenizer.label, self._live.features
         if known not in self._meters:
-            self._meters[known] = BudgetMeter(counter, self._live, known[1])
+            self._meters[known] = BudgetMeter(counter, lambda: self._live.window, known[1])
         return self._meters[known]
 
 

@@ -1,11 +1,11 @@
 """Counts the tokens of a request exactly as sent, by part, on its compact JSON."""
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any
 
 from inspector.core.budget import Budget, Tokenizer, TokenParts, ToolCost
 from inspector.core.message import AssistantMessage, Message, ModelRequest, NoteMessage, ToolMessage
@@ -103,27 +103,18 @@ class _Counted:
     framing: int
 
 
-class WindowLimits(Protocol):
-    """The context window in tokens against which requests are measured."""
-
-    @property
-    def window(self) -> int: ...
-
-
-@dataclass(frozen=True, slots=True)
-class FixedWindow:
-    """A window that does not change."""
-
-    window: int
-
-
 class BudgetMeter:
-    """Counts with one tokenizer and caches its counts; `features` is what the model's provider takes."""
+    """Counts with one tokenizer and caches its counts, and measures them against a context window.
 
-    def __init__(self, counter: TokenCounter, limits: WindowLimits, features: ModelFeatures = PLAIN) -> None:
+    `window` gives that in tokens; `features` is what the model's provider takes.
+    """
+
+    def __init__(
+        self, counter: TokenCounter, window: Callable[[], int], features: ModelFeatures = PLAIN
+    ) -> None:
         self.features = features
         self._counter = counter
-        self._limits = limits
+        self._window = window
         self._tools: dict[str, tuple[Tool, str, int]] = {}
         self.text = lru_cache(maxsize=_REMEMBERED)(counter.count)
         self._attributed = lru_cache(maxsize=_REMEMBERED)(
@@ -140,7 +131,7 @@ class BudgetMeter:
     @property
     def window(self) -> int:
         """The model's window in tokens."""
-        return self._limits.window
+        return self._window()
 
     def tool(self, tool: Tool) -> int:
         """Tokens that a tool adds to a `tools` array that continues after it."""

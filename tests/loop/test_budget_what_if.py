@@ -14,7 +14,7 @@ from inspector.core.session import Binding
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.session.setup import Setup, SetupChange, Steps, change_effect, exemptions, first_call, steps
-from inspector.tokens.measure import BudgetMeter, FixedWindow
+from inspector.tokens.measure import BudgetMeter
 from tests.support.fakes import CharacterCounter
 from tests.support.workbench import connected
 
@@ -27,7 +27,7 @@ TOOLS = tuple(
 
 
 def meter(window: int = WINDOW) -> BudgetMeter:
-    return BudgetMeter(CharacterCounter(), FixedWindow(window))
+    return BudgetMeter(CharacterCounter(), lambda: window)
 
 
 def setup(values: Mapping[str, Any] | None = None, **toolsets: Toolset) -> Setup:

@@ -12,7 +12,7 @@ from inspector.core.settings import CacheTtl, ToolDelivery
 from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import AnthropicCounter, TiktokenCounter
-from inspector.tokens.measure import BudgetMeter, FixedWindow
+from inspector.tokens.measure import BudgetMeter
 from tests.loop.test_chat import Bench
 from tests.loop.test_litellm_anthropic import event, started, stopped, text_block
 from tests.support.fakes import CharacterCounter
@@ -44,7 +44,7 @@ def is_counted(recorded: Recorded, stub: Stub, read: Callable[[Any], str], *coun
     """Every body, read back, has as many tokens as its request was counted."""
     assert len(stub.received) == len(recorded.requests) > len(STEPS)
     for counter in (CharacterCounter(), *counters):
-        meter = BudgetMeter(counter, FixedWindow(100_000), recorded.features)
+        meter = BudgetMeter(counter, lambda: 100_000, recorded.features)
         for request, body in zip(recorded.requests, stub.received, strict=True):
             counted = meter.measure(request, 0).parts.input
             assert counted == counter.count(read(body)), counter.tokenizer.name

@@ -14,11 +14,12 @@ from inspector.core.ports import ApprovalRequest, ChatModel, Decision, LocalMode
 from inspector.core.settings import Settings
 from inspector.core.stream import LiveModel, Session
 from inspector.core.tool import Tool
+from inspector.loop.model.local import LocalModelServers
 from inspector.loop.tool_context import Found, ToolContext
 from inspector.mcp.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
 from inspector.schema.schema import PLAIN
 from inspector.tokens.accounting import Accounting
-from inspector.tokens.measure import BudgetMeter, FixedWindow
+from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Plan
 
 # Turns of the event loop after which everything in memory has happened that a pause waits for.
@@ -47,11 +48,12 @@ class ManualClock:
             await asyncio.sleep(0)
 
 
-class MemoryLocalModels:
+class MemoryLocalModels(LocalModelServers):
     """Servers that answer with the given models, one after the other, once `answering` is set."""
 
     def __init__(self, model: ChatModel, *found: tuple[LocalModel, ...], servers: tuple[str, ...]) -> None:
-        self.servers = servers
+        super().__init__(())
+        self._named = servers
         self.answering = asyncio.Event()
         self.answering.set()
         self.asked = 0
@@ -60,6 +62,10 @@ class MemoryLocalModels:
         self.own: tuple[LocalModel, ...] = ()
         self._model = model
         self._found = found
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        return self._named
 
     async def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
         self.asked += 1
@@ -186,7 +192,7 @@ def character_accounting(live: LiveModel | None = None, *prices: Prices) -> Acco
 
 def character_meter(window: int = 1000) -> BudgetMeter:
     """A meter that counts characters against a window."""
-    return BudgetMeter(CharacterCounter(), FixedWindow(window))
+    return BudgetMeter(CharacterCounter(), lambda: window)
 
 
 def named_characters(tools: Sequence[Tool]) -> int:

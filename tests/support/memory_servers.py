@@ -8,7 +8,7 @@ from inspect import isawaitable
 from typing import Any
 
 from inspector.config.configuration import Configuration
-from inspector.config.server_change import FileChange, ServerChange
+from inspector.config.server_change import ConfigurationEditor, FileChange, ServerChange
 from inspector.config.text_edit import with_member, without_member
 from inspector.core.error import (
     CallTimeout,
@@ -24,7 +24,7 @@ from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.frame import FrameLog
-from inspector.mcp.port import ClientSide, ignored
+from inspector.mcp.port import SessionClient, ignored
 from inspector.schema.json_value import JsonObject, compact
 
 Answer = Callable[[str, JsonObject], Awaitable[ToolResult]]
@@ -84,7 +84,7 @@ class MemoryServer:
         self.notify()
 
     @property
-    def client(self) -> ClientSide:
+    def client(self) -> SessionClient:
         """The client of the newest connection."""
         client = self.links[-1].client
         assert client is not None
@@ -105,7 +105,7 @@ class MemoryLink:
     """A ServerLink to a MemoryServer, which may ask its `client`."""
 
     def __init__(
-        self, server: MemoryServer, on_tools_changed: Callable[[], None], client: ClientSide | None = None
+        self, server: MemoryServer, on_tools_changed: Callable[[], None], client: SessionClient | None = None
     ) -> None:
         self.info = server.info
         self.client = client
@@ -195,7 +195,7 @@ class MemoryConnector:
         *,
         era: Era | None,
         on_tools_changed: Callable[[], None],
-        client: ClientSide | None = None,
+        client: SessionClient | None = None,
     ) -> AsyncGenerator[MemoryLink, None]:
         server = self.servers[spec.name]
         server.eras.append(era)
@@ -217,10 +217,11 @@ _SECTION = ("mcpServers",)
 _TEXT = '{"mcpServers": {"shop": {"command": "shop"}}}'
 
 
-class MemoryEditor:
+class MemoryEditor(ConfigurationEditor):
     """Keeps the file as `text`; `fault` is raised instead of writing, and `written` counts the changes."""
 
     def __init__(self, text: str = _TEXT, *, fault: ConfigError | None = None) -> None:
+        super().__init__({})
         self.text = text
         self.fault = fault
         self.written = 0

@@ -20,11 +20,11 @@ from inspector.core.tool import Tool, definition
 from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import search_tools_definition, wire_message, wire_system
-from inspector.tokens.measure import BudgetMeter, FixedWindow, attribute
+from inspector.tokens.measure import BudgetMeter, attribute
 from tests.support.fakes import character_meter
 
 MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}
-METERS = {name: BudgetMeter(TiktokenCounter(name), FixedWindow(128_000)) for name in MODELS}
+METERS = {name: BudgetMeter(TiktokenCounter(name), lambda: 128_000) for name in MODELS}
 FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", {"type": "object", "properties": {}})
 
 ODD = ('"', "}},{", "'s it", "  \n\n ", "a\u2028b", "…}", "\\", "12345", "\u0301", "日本", "/\r\n", "\ud800")

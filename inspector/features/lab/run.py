@@ -23,7 +23,7 @@ from inspector.core.tool import Tool
 from inspector.features.lab.comparison import ScenarioResult, totals
 from inspector.features.lab.expectation import check
 from inspector.features.lab.scenario import CatalogChange, Fault, Scenario, Step, Turn, Viewer
-from inspector.mcp.port import ClientSide, Connector, ServerLink, ignored
+from inspector.mcp.port import Connector, ServerLink, SessionClient, ignored
 from inspector.schema.json_value import JsonObject
 from inspector.session.workbench import Workbench
 
@@ -89,7 +89,7 @@ class ChangingConnector:
         *,
         era: Era | None,
         on_tools_changed: Callable[[], None],
-        client: ClientSide | None = None,
+        client: SessionClient | None = None,
     ) -> "AsyncGenerator[_ChangingLink, None]":
         """See `Connector`. A server that reconnects keeps its earlier changes."""
         opening = self._connector.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)

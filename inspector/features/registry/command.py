@@ -9,7 +9,6 @@ import click
 
 from inspector.access.restriction import AccessControl, require_whole
 from inspector.cli.composition import make_embedder
-from inspector.cli.configuration import load_policy
 from inspector.cli.launch import headless
 from inspector.cli.options import (
     ACCESS,
@@ -93,7 +92,7 @@ def sight_of(options: Options) -> Sight:
         str(options.settings.get(f"access.{name}", "")) for name in ("policy", "user", "expert")
     )
     given = AccessSettings(policy=policy, user=user, expert=expert)
-    control = AccessControl(given, load_policy)
+    control = AccessControl(given)
     if not control.is_administrator and not control.user:
         say("the policy needs a user: nothing is visible without --user", err=True)
     return control.sight

@@ -30,7 +30,7 @@ from inspector.features.registry.facts import HealthOf, health_of
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import RegistryLibrary, nearest_in
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.mcp.port import ClientSide, Connector, ServerLink
+from inspector.mcp.port import Connector, ServerLink, SessionClient
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.search.answer.answer_text import unconnected_text
 from inspector.session.workbench import Workbench
@@ -155,7 +155,7 @@ class WithRegistry:
         *,
         era: Era | None,
         on_tools_changed: Callable[[], None],
-        client: ClientSide | None = None,
+        client: SessionClient | None = None,
     ) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`."""
         if is_registered(spec):

@@ -137,9 +137,8 @@ def _seen(settings: Settings) -> Settings:
     if not any((settings.access.policy, settings.access.user, settings.access.expert)):
         return settings
     from inspector.access.restriction import AccessControl
-    from inspector.cli.configuration import load_policy
 
-    return AccessControl(settings.access, load_policy).settings(settings)
+    return AccessControl(settings.access).settings(settings)
 
 
 def _line(knob: Knob, value: Any, origin: Origin) -> str:

@@ -34,7 +34,7 @@ from inspector.clients.client import Client
 from inspector.config.client import client_files, is_there
 from inspector.core.error import BreakerState, ConfigError, ToolsightError
 from inspector.core.number import byte_size, count, duration, percent
-from inspector.core.ports import LocalModel, LocalModels, SystemClock
+from inspector.core.ports import LocalModel, SystemClock
 from inspector.core.report import COUNT, NAME, NUMBER, Column, Table
 from inspector.core.text import closest
 from inspector.loop.breaker import Breaker, BreakerKey, BreakerStore, reset as reset_breaker
@@ -60,7 +60,7 @@ def models() -> None:
     show(data, _models(found, local.servers))
 
 
-async def _found(local: LocalModels) -> list[LocalModel]:
+async def _found(local: LocalModelServers) -> list[LocalModel]:
     """All models, in the order of their names: which server answers first says nothing."""
     async with aclosing(local.find()) as servers:
         return sorted([model async for models in servers for model in models], key=lambda model: model.name)

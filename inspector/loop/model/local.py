@@ -145,7 +145,10 @@ USUAL_SERVERS = (
 
 
 class LocalModelServers:
-    """Implements `LocalModels`. Each server has half a second for its answers; all are asked at once."""
+    """The model servers on this machine, which are asked only when somebody wants to know.
+
+    Each server has half a second for its answers; all are asked at once.
+    """
 
     def __init__(self, servers: Sequence[LocalServer] = USUAL_SERVERS, *, seconds: float = _SECONDS) -> None:
         self._servers = tuple(servers)
@@ -153,11 +156,11 @@ class LocalModelServers:
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """See `LocalModels`."""
+        """The servers that are looked for, and where."""
         return tuple(f"{server.name} on {server.port}" for server in self._servers)
 
     async def find(self) -> AsyncGenerator[tuple[LocalModel, ...]]:
-        """See `LocalModels`."""
+        """Yield the models of each server as it answers; ends soon, whatever answers or does not."""
         async with await asyncio.to_thread(_client) as client:
             asked = [asyncio.ensure_future(self._ask(client, server)) for server in self._servers]
             try:
@@ -169,7 +172,7 @@ class LocalModelServers:
                     task.cancel()
 
     def open(self, found: LocalModel) -> ChatModel:
-        """See `LocalModels`."""
+        """A model that was found."""
         from inspector.loop.model.litellm import LitellmModel
 
         return LitellmModel(found.name, api_base=found.api_base, window=found.window)
@@ -200,7 +203,7 @@ class LocalModelServers:
             return (await self._with_window(client, found[0])).window if found else None
 
     async def at(self, address: str) -> tuple[LocalModel, ...]:
-        """See `LocalModels`."""
+        """The models of an OpenAI-compatible server, which needs no key. Raises ModelError if it has none."""
         base = address.rstrip("/")
         own = LocalModelServers((), seconds=_SECONDS_AT)
         async with await asyncio.to_thread(_client) as client:

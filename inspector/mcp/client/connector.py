@@ -21,7 +21,7 @@ from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
-from inspector.mcp.port import ClientSide, ServerLink, ignored
+from inspector.mcp.port import ServerLink, SessionClient, ignored
 from inspector.mcp.reaper import Reaper
 from inspector.mcp.sign_in.person import LOOKING, SignInWay, Visitor
 from inspector.schema.json_value import JsonObject
@@ -144,7 +144,7 @@ class McpConnector:
         *,
         era: Era | None,
         on_tools_changed: Callable[[], None],
-        client: ClientSide | None = None,
+        client: SessionClient | None = None,
     ) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`. Raises ConnectTimeout after `spec.connect_timeout` seconds."""
         if not self._prepared:

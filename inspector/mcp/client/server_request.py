@@ -18,7 +18,7 @@ from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client.task import RELATED
 from inspector.mcp.client.translate import flaw_text
 from inspector.mcp.elicitation import QUESTIONS_A_CALL, Action, ElicitationRequest, FormRequest, LinkRequest
-from inspector.mcp.port import ClientSide
+from inspector.mcp.port import SessionClient
 from inspector.mcp.question import sampling_request
 
 # The time that a call may take, without the time in which a person is asked.
@@ -123,7 +123,7 @@ class ServerRequests:
     Without a `client`, everything is refused. While a person is asked, the time of calls stands still.
     """
 
-    def __init__(self, server: str, client: ClientSide | None, home: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, server: str, client: SessionClient | None, home: asyncio.AbstractEventLoop) -> None:
         """`home` is the event loop that `client` lives in."""
         self.patience = Patience()
         self._calls = CallQuestions()
@@ -260,7 +260,7 @@ class ServerRequests:
         return FormRequest(self._server, params.message, params.requested_schema, is_excess)
 
     async def _asked(
-        self, ask: Callable[[ClientSide], Coroutine[Any, Any, T]], undeclared: int
+        self, ask: Callable[[SessionClient], Coroutine[Any, Any, T]], undeclared: int
     ) -> T | types.ErrorData:
         """Ask Toolsight's side where it lives; a refusal becomes an error, `undeclared` by its code."""
         if self._client is None:

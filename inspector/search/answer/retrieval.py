@@ -51,7 +51,6 @@ class FurtherTier(Protocol):
         self, answer: "SearchAnswer", semantics: "Semantics", *, limit: int, floor: float
     ) -> "SearchAnswer":
         """The answer with at most `limit` more tools whose cosine reaches `floor`."""
-        ...
 
 
 # Long because everything that a session searches with is asked of it.
