@@ -94,13 +94,15 @@ def cell_text(content: Content | str) -> str:
 
 
 def natural_widths(columns: Sequence[Column], records: Sequence[Record]) -> tuple[int, ...]:
-    """Return the width that each column needs to show its cells whole.
+    """Return the width that each column needs to show its cells whole, or has anyway.
 
     Right-aligned columns measure every record, because they are never cut; the others a sample.
     """
     sample = records[:_SAMPLE]
     return tuple(
-        max(
+        column.width
+        if column.width is not None and column.align == "left"
+        else max(
             cell_len(column.header),
             max(
                 (
@@ -165,6 +167,32 @@ def layout(
     is_cut = any(part < naturals[index] and columns[index].width is None for index, part in widths.items())
     telling = [index for index in shown if index not in silent]
     return _fitted(telling, columns, naturals, width) if is_cut and telling else widths
+
+
+def window(
+    columns: Sequence[Column], naturals: Sequence[int], width: int, chosen: int, first: int
+) -> dict[int, int]:
+    """Fit the first column and as many whole ones as there is room for, the `chosen` one among them.
+
+    They begin with the column `first`, or as near to it as that allows, and leave no room at the end.
+    """
+    names = min(naturals[0], max(columns[0].min_width, width // 3))
+
+    def fitting(start: int) -> list[int]:
+        room, shown = width - names, list[int]()
+        for index in range(start, len(columns)):
+            room -= GAP + naturals[index]
+            if room < 0 and shown:
+                break
+            shown.append(index)
+        return shown
+
+    start = max(min(first, chosen), 1)
+    while chosen not in fitting(start):
+        start += 1
+    while start > 1 and len(columns) - 1 in fitting(start - 1):
+        start -= 1
+    return {0: names} | {index: min(naturals[index], width - names - GAP) for index in fitting(start)}
 
 
 def _fitted(

@@ -15,7 +15,17 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from widgets.record import GAP, Column, Record, cell, cell_text, layout, natural_widths, silent_columns
+from widgets.record import (
+    GAP,
+    Column,
+    Record,
+    cell,
+    cell_text,
+    layout,
+    natural_widths,
+    silent_columns,
+    window,
+)
 from widgets.text import Painter, component, middle, plain, restyled, shorten, shortened
 
 
@@ -39,6 +49,7 @@ class RecordCanvas(ScrollView):
         & > .record-list--header { color: $text-muted; text-style: underline; }
         & > .record-list--cursor { background: $foreground 12%; }
         &:focus > .record-list--cursor { background: $primary 40%; text-style: bold; }
+        & > .record-list--chosen { text-style: bold reverse; }
         & > .record-list--mark { color: $text-muted; }
         &:focus > .record-list--mark { color: $accent; text-style: bold; }
         & > .record-list--muted { color: $text-muted; }
@@ -52,6 +63,7 @@ class RecordCanvas(ScrollView):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "record-list--header",
         "record-list--cursor",
+        "record-list--chosen",
         "record-list--mark",
         "record-list--muted",
         "record-list--success",
@@ -65,6 +77,7 @@ class RecordCanvas(ScrollView):
         self.columns = tuple(columns)
         self.records: tuple[Record, ...] = ()
         self.cursor: int | None = None
+        self.column: int | None = None
         self.empty = ""
         self._header_lines = 1 if header else 0
         self._lines = lines
@@ -90,9 +103,30 @@ class RecordCanvas(ScrollView):
 
     def lay_out(self) -> None:
         """Fit the columns into the width of now."""
-        widths = layout(self.columns, self._naturals, self._text_width, self._silent)
+        if self.column is None or len(self.columns) < 2:
+            widths = layout(self.columns, self._naturals, self._text_width, self._silent)
+        else:
+            chosen = min(self.column, len(self.columns) - 1)
+            widths = window(self.columns, self._naturals, self._text_width, chosen, self._window[0])
         if widths != self._widths:
             self._widths, self._names = widths, {}
+
+    @property
+    def _window(self) -> tuple[int, int]:
+        """The columns that are shown beside the first one: the first and the last of them."""
+        shown = [*self._widths][1:] or [1]
+        return shown[0], shown[-1]
+
+    def column_at(self, x: int, *, is_header: bool) -> int | None:
+        """The column at a cell, where one can be chosen; beside the header's columns, the next one hidden."""
+        start, (first, last) = 1, self._window
+        for index, width in self._widths.items() if self.column is not None else ():
+            if start <= x < start + width:
+                return index or None
+            start += width + GAP
+            if is_header and index == 0 and x < start:
+                return first - 1 or None
+        return last + 1 if is_header and self.column is not None and last + 1 < len(self.columns) else None
 
     @property
     def _text_width(self) -> int:
@@ -114,7 +148,13 @@ class RecordCanvas(ScrollView):
     def _header_line(self, width: int) -> Strip:
         style = self.get_visual_style("record-list--header")
         cells = tuple(plain(column.header, newlines=False) for column in self.columns)
-        return self._painter.strip([Content(" "), *self._cells(cells)], style, width)
+        pieces = [Content(" "), *self._cells(cells, choosing=True)]
+        if self.column is not None and len(pieces) > 2:
+            first, last = self._window
+            pieces[2] = Content("‹".rjust(GAP) if first > 1 else " " * GAP)
+            end = width - 1 - sum(piece.cell_length for piece in pieces)
+            pieces.append(Content(" " * end + "›" * (last + 1 < len(self.columns))))
+        return self._painter.strip(pieces, style, width)
 
     def _record_line(self, record: Record, part: int, under_cursor: bool) -> Strip:
         names = [f"record-list--{record.tone}"] if record.tone else []
@@ -125,14 +165,18 @@ class RecordCanvas(ScrollView):
         if under_cursor:
             mark = Content("▌").stylize(component(self, "record-list--mark"))
         if part == 0:
-            return self._painter.strip([mark, *self._cells(record.cells)], style, self.size.width)
+            pieces = self._cells(record.cells, choosing=under_cursor)
+            return self._painter.strip([mark, *pieces], style, self.size.width)
         detail = shorten(cell(record.detail), self._text_width - 2)
         return self._painter.strip(
             [mark, Content("  "), detail.stylize_before("dim")], style, self.size.width
         )
 
-    def _cells(self, cells: Sequence[Content | str]) -> list[Content]:
-        """Fit the cells into their columns; as in a spreadsheet, a long one runs on over empty neighbors."""
+    def _cells(self, cells: Sequence[Content | str], *, choosing: bool) -> list[Content]:
+        """Fit the cells into their columns; as in a spreadsheet, a long one runs on over empty neighbors.
+
+        With `choosing`, the chosen column stands out.
+        """
         shown = [index for index in self._widths if index < len(cells)]
         pieces: list[Content] = []
         while shown:
@@ -144,7 +188,9 @@ class RecordCanvas(ScrollView):
             text = self._fitted(index, content, width)
             blank = width - text.cell_length
             pieces += [Content(" " * GAP)] if pieces else []
-            pieces.append(text.pad_left(blank) if is_right else text.pad_right(blank))
+            text = text.pad_left(blank) if is_right else text.pad_right(blank)
+            is_chosen = choosing and index == self.column
+            pieces.append(text.stylize(component(self, "record-list--chosen")) if is_chosen else text)
         return pieces
 
     def _fitted(self, index: int, content: Content, width: int) -> Content:
@@ -192,6 +238,12 @@ class RecordRows(RecordCanvas, can_focus=True):
 
     class Chosen(Message):
         """Enter was pressed, or the record under the cursor was clicked."""
+
+    @dataclass
+    class Pointed(Message):
+        """Another column was clicked, where one can be chosen."""
+
+        column: int
 
     def __init__(self, columns: Sequence[Column], *, header: bool, lines: int) -> None:
         super().__init__(columns, header=header, lines=lines)
@@ -314,12 +366,16 @@ class RecordRows(RecordCanvas, can_focus=True):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Move to the clicked row; a click on the row under the cursor opens it."""
+        """Move to the clicked row and column; a click on what is under the cursor opens it."""
         line = event.y - self._header_lines
         index = (line + self.scroll_offset.y) // self._lines
+        column = self.column_at(event.x, is_header=line < 0)
+        is_other = column not in (None, self.column)
+        if column is not None and is_other:
+            self.post_message(self.Pointed(column))
         if line < 0 or index >= len(self.records):
             return
-        if index == self.cursor:
+        if index == self.cursor and not is_other:
             self.action_select()
         else:
             self.move_to(index)

@@ -53,10 +53,9 @@ class TableLayout:
         """The cells that a legible table takes: numbers whole, and words up to a limit."""
         return _sum(self._least)
 
-    @property
-    def natural_width(self) -> int:
-        """The cells that it takes if nothing wraps."""
-        return _sum(self._natural)
+    def width_with(self, first: int) -> int:
+        """The cells that it takes if nothing wraps but the first column, beyond so many cells."""
+        return _sum([min(self._natural[0], max(self._least[0], first)), *self._natural[1:]])
 
     def lines(self, width: int) -> Iterator[str]:
         """The header, a rule and the rows, in lines of at most `width` cells, or of `least_width`."""
@@ -224,12 +223,16 @@ def say_table(table: Table) -> None:
 
 
 def side_by_side(table: Table, width: int) -> Iterator[Table]:
-    """The table as several, each with the first column, of columns that fit the width."""
+    """The table as several, each with the first column, of columns that fit the width.
+
+    The first column may wrap for that, beyond a third of the width.
+    """
     columns, place = list(range(1, len(table.headers))), 0
     while place < len(columns):
         end = place + 1
         while (
-            end < len(columns) and TableLayout(_with(table, columns[place : end + 1])).natural_width <= width
+            end < len(columns)
+            and TableLayout(_with(table, columns[place : end + 1])).width_with(width // 3) <= width
         ):
             end += 1
         yield _with(table, columns[place:end])

@@ -1,7 +1,6 @@
 """A catalog as a client gets it: what its model knows and can find, for terminal, page and programs."""
 
 import asyncio
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -9,6 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from inspector.clients.client import Client, Topic, real_clients
+from inspector.clients.comparison import compared, signed
 from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
 from inspector.clients.seen import Cut, SeenTool, kept_of
 from inspector.config.configuration import in_words
@@ -19,7 +19,7 @@ from inspector.core.server import Era, ServerPhase, ServerSpec
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
 from inspector.mcp.port import Connector
-from inspector.schema.json_value import compact
+from inspector.schema.json_value import JsonObject, compact
 from inspector.session.view import SessionView
 
 
@@ -260,9 +260,10 @@ def changes(one: Delivery) -> str:
     return told if one.reaches else f"{one.fate}: {told}"
 
 
-def parameters(seen: SeenTool) -> str:
-    """Its parameters as the model reads them, indented."""
-    return json.dumps(seen.definition["function"]["parameters"], ensure_ascii=False, indent=2)
+def parameters(seen: SeenTool) -> JsonObject:
+    """The schema of its parameters as the model gets it."""
+    found: JsonObject = seen.definition["function"]["parameters"]
+    return found
 
 
 def catalog_report(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
@@ -310,8 +311,8 @@ def delivery_report(client: Client, one: Delivery) -> Iterator[str]:
     yield from _marked("|", seen.description.shown)
     if seen.description.lost:
         yield from _lost("description", seen.description, client)
-    yield f"\nparameters ({client.confidence(Topic.SCHEMAS).told})"
-    yield parameters(seen)
+    yield f"\nparameters ({client.confidence(Topic.SCHEMAS).told}); declared: -, sent: +"
+    yield from signed(compared(seen.tool.input_schema, parameters(seen)))
 
 
 def _source(reason: Reason) -> str:

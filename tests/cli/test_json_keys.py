@@ -49,6 +49,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "tools": ("tools", "--demo"),
     "tools-request": ("tools", "--request", "--demo"),
     "tools-client": ("tools", "--client", "codex", "--demo"),
+    "tools-clients": ("tools", "--client", "codex", "--client", "cursor", "--demo"),
     "call": ("call", "calc:evaluate", "expression=6 * 7", "--demo"),
     "clients": ("clients", "codex"),
     "clients-diff": ("clients", "diff", "codex", "none"),

@@ -1,5 +1,6 @@
 """The catalog as real clients get it: clients above, their tools below, the chosen one whole beside them."""
 
+import json
 from collections.abc import Iterator, Mapping, Set
 from datetime import UTC, date, datetime
 from functools import partial
@@ -156,7 +157,7 @@ def tool_detail(client: Client, one: Delivery) -> Content:
     if seen.description.lost:
         lines.append(_lost("description", seen.description, client))
     lines += [Content(""), Content.styled(f"parameters   {_sure(client, Topic.SCHEMAS)}", MUTED)]
-    return Content("\n").join([*lines, plain(parameters(seen), limit=_LIMIT)])
+    return Content("\n").join([*lines, plain(json.dumps(parameters(seen), indent=2), limit=_LIMIT)])
 
 
 def _sure(client: Client, topic: Topic) -> str:

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from inspector.cli.launch import as_client, options_as, run_headless
+from inspector.cli.launch import as_clients, options_as, run_headless
 from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.run import Exit, run
-from inspector.cli.table import show
+from inspector.cli.table import show, side_by_side, terminal_width
 from inspector.clients.client import Client
 from inspector.clients.delivery import ServerDelivery
 from inspector.core.access import ServerRule
@@ -45,7 +45,9 @@ from inspector.features.tools.facts import (
 )
 from inspector.mcp.frame import Flaw, Frame
 from inspector.mcp.reading import KINDS, declares
+from inspector.session.client_matrix import Row, fate, fate_table, matrix_json, reason_lines, rows
 from inspector.session.client_view import (
+    ClientView,
     catalog_json,
     catalog_report,
     deliveries_in,
@@ -255,43 +257,68 @@ def _frames(bench: Workbench, server: str) -> tuple[tuple[Frame, ...], int]:
 @click.option(
     "--request", is_flag=True, help="Show the next request: the manifest and the tools, exactly as sent."
 )
-@as_client
+@as_clients
 @as_json
-def tools(tool_id: str, request: bool, client: Client | None, chosen: Options) -> None:
+def tools(tool_id: str, request: bool, clients: tuple[Client, ...], chosen: Options) -> None:
     """List the tools with their tokens and states.
 
     Warns about tools whose name or parameters contradict their annotations. With --client, lists the tools
-    as that client gets them, or shows TOOL in full. The exit code is 1 if a server failed, because its tools
-    are missing.
+    as that client gets them, or shows TOOL in full; with several, side by side. The exit code is 1 if a
+    server failed, because its tools are missing.
 
     \b
     toolsight tools --client codex server.py
+    toolsight tools --client codex --client claude-code server.py
     """
-    if request and (tool_id or client is not None):
+    if request and (tool_id or clients):
         raise click.UsageError("Use --request without TOOL or --client.")
-    if tool_id and client is None:
+    if tool_id and not clients:
         raise click.UsageError("TOOL needs --client. To call a tool, use `toolsight call TOOL`.")
 
     async def work(bench: Workbench) -> None:
         if request:
             _show_request(bench)
-        elif client is not None:
-            _show_as(bench, client, tool_id, await new_only(bench, bench.ports.connector))
+        elif clients:
+            _show_as(bench, clients, tool_id, await new_only(bench, bench.ports.connector))
         else:
             show([tool_json(bench, tool) for tool in bench.catalog.tools], _tools(bench))
 
-    if not run_headless(options_as(chosen, client), work, listing=True):
+    # What one client declares may change what servers list; for several, they list it to Toolsight itself.
+    given = options_as(chosen, clients[0]) if len(clients) == 1 else chosen
+    if not run_headless(given, work, listing=True):
         sys.exit(Exit.FAILED)
 
 
-def _show_as(bench: Workbench, client: Client, tool_id: str, unreached: Set[str]) -> None:
-    """Print the catalog, or one tool of it, as a client gets it. Raises ToolsightError for another id."""
-    view = session_as(bench, client, unreached)
-    one = view.tool(tool_id) or view.tool(bench.catalog.require(tool_id).id) if tool_id else None
-    if one is None:
-        show(catalog_json(view), catalog_report(view, bench.accounting.meter.tokenizer.label))
+def _show_as(bench: Workbench, clients: Sequence[Client], tool_id: str, unreached: Set[str]) -> None:
+    """Print the catalog, or one tool of it, as clients get it. Raises ToolsightError for another id."""
+    views = [session_as(bench, client, unreached) for client in clients]
+    found, (view, *others) = rows(views), views
+    if tool_id:
+        of = view.tool(tool_id) or view.tool(bench.catalog.require(tool_id).id)
+        found = tuple(row for row in found if row[0] is of)
+    if others:
+        show(matrix_json(found), _each(views, found) if tool_id else _side_by_side(views, found))
+    elif tool_id:
+        ((one, _),) = found
+        show(delivery_json(one), delivery_report(view.client, one))
     else:
-        show(delivery_json(one), delivery_report(client, one))
+        show(catalog_json(view), catalog_report(view, bench.accounting.meter.tokenizer.label))
+
+
+def _side_by_side(views: Sequence[ClientView], found: Sequence[Row]) -> Iterator[str | Table]:
+    table = fate_table([view.client for view in views], found)
+    for part in side_by_side(table, terminal_width()):
+        yield part
+        yield ""
+    yield from reason_lines(views)
+
+
+def _each(views: Sequence[ClientView], found: Sequence[Row]) -> Iterator[str]:
+    for view in views:
+        for _, clients in found:
+            one = clients[view.client.name]
+            yield f"\n{fate(one)} in {view.client.title}"
+            yield from delivery_report(view.client, one)
 
 
 def _tools(bench: Workbench) -> Iterator[str | Table]:

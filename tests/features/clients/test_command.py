@@ -60,6 +60,24 @@ def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight, older: str) -> Non
     assert printed.rindex("include_reference") > printed.index("✂")
 
 
+def test_several_clients_stand_side_by_side_with_their_reasons_below(run: Toolsight, older: str) -> None:
+    both = ("tools", "--client", older, "--client", "cursor")
+    printed = run(*both).stdout
+    lend = next(line for line in printed.splitlines() if line.startswith("library:lend"))
+    assert lend.split()[1:] == ["✕", "refused", "✓", "whole"]
+    assert f"✕ tools are refused: 1 tool in {older} (measured)\n    library:lend: its schema has" in printed
+    assert printed.index("✕ names are refused") < printed.index("~ names are changed")
+    rows = {row["tool"]: row for row in json.loads(run(*both, "--json").stdout)}
+    assert [one["fate"] for one in rows["library:lend"]["clients"]] == ["refused", "whole"]
+    assert "oneOf" in rows["library:lend"]["declared"]["inputSchema"]
+
+
+def test_a_definition_as_sent_is_marked_where_it_is_not_as_declared(run: Toolsight) -> None:
+    printed = run("tools", "library:lend", "--client", "codex", "--client", "vscode").stdout
+    assert "~ changed in Codex" in printed
+    assert "\n- oneOf:\n" in printed[printed.index("~ changed in VS Code") :]
+
+
 def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
     query = (
         "search",
