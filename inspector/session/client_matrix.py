@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from inspector.clients.change import Kind
-from inspector.clients.client import Client
+from inspector.clients.client import Client, Kind
 from inspector.clients.delivery import Delivery, Fate, Reason
 from inspector.core.definition import declared
 from inspector.core.number import count
