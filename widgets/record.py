@@ -192,7 +192,8 @@ def window(
         start += 1
     while start > 1 and len(columns) - 1 in fitting(start - 1):
         start -= 1
-    return {0: names} | {index: min(naturals[index], width - names - GAP) for index in fitting(start)}
+    room = max(width - names - GAP, 0)
+    return {0: names} | {index: min(naturals[index], room) for index in fitting(start)}
 
 
 def _fitted(

@@ -63,8 +63,6 @@ class RecordList(Vertical):
     """The rows; assign a new tuple to change them."""
     columns: reactive[tuple[Column, ...]] = reactive((), init=False)
     """The columns; assign a new tuple to change them."""
-    column: reactive[int | None] = reactive(None, init=False)
-    """In a matrix, the chosen column: it stands out, and the others scroll beside the first one."""
     filter_text: reactive[str] = reactive("", init=False)
     """Only rows that contain each of these words are shown."""
     empty: reactive[str] = reactive("", init=False)
@@ -159,12 +157,6 @@ class RecordList(Vertical):
         self._rows.columns = self.columns
         self._show(measure=True)
 
-    def watch_column(self) -> None:
-        self._rows.column = self.column
-        self._rows.lay_out()
-        self._rows.refresh()
-        self.post_message(self.Highlighted(self, self.current.key if self.current else None))
-
     def watch_follow(self) -> None:
         self._rows.follow = self.follow
         if self.follow:
@@ -233,11 +225,6 @@ class RecordList(Vertical):
     def _moved(self, event: RecordRows.Moved) -> None:
         event.stop()
         self.post_message(self.Highlighted(self, self.current.key if self.current else None))
-
-    @on(RecordRows.Pointed)
-    def _pointed(self, event: RecordRows.Pointed) -> None:
-        event.stop()
-        self.column = event.column
 
     @on(RecordRows.Chosen)
     def _chosen(self, event: RecordRows.Chosen) -> None:

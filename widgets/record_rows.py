@@ -234,16 +234,10 @@ class RecordRows(RecordCanvas, can_focus=True):
     ]
 
     class Moved(Message):
-        """The cursor moved to another record, or to none."""
+        """The cursor moved to another record or column, or to none."""
 
     class Chosen(Message):
         """Enter was pressed, or the record under the cursor was clicked."""
-
-    @dataclass
-    class Pointed(Message):
-        """Another column was clicked, where one can be chosen."""
-
-        column: int
 
     def __init__(self, columns: Sequence[Column], *, header: bool, lines: int) -> None:
         super().__init__(columns, header=header, lines=lines)
@@ -336,6 +330,13 @@ class RecordRows(RecordCanvas, can_focus=True):
             self.vertical_scrollbar.position = self.scroll_y
             self.vertical_scrollbar.refresh()
 
+    def choose(self, column: int | None) -> None:
+        """Make it a matrix in which this column stands out, and the others scroll beside the first one."""
+        self.column = column
+        self.lay_out()
+        self.refresh()
+        self.post_message(self.Moved())
+
     def action_step(self, rows: int) -> None:
         """Move the cursor by a number of rows."""
         self.move_to((self.cursor or 0) + rows)
@@ -370,9 +371,9 @@ class RecordRows(RecordCanvas, can_focus=True):
         line = event.y - self._header_lines
         index = (line + self.scroll_offset.y) // self._lines
         column = self.column_at(event.x, is_header=line < 0)
-        is_other = column not in (None, self.column)
-        if column is not None and is_other:
-            self.post_message(self.Pointed(column))
+        is_other = column is not None and column != self.column
+        if is_other:
+            self.choose(column)
         if line < 0 or index >= len(self.records):
             return
         if index == self.cursor and not is_other:
