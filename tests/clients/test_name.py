@@ -12,7 +12,6 @@ from inspector.clients.rule import NameRule
 from inspector.clients.seen import SeenTool, see_all
 from inspector.core.tool import Tool
 
-FORM = "{server}.{tool}"
 texts = st.text(st.sampled_from("ab_-./é\ud800 "), min_size=1, max_size=90)
 
 

@@ -4,26 +4,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given
 
 from inspector.clients.client import all_clients, find_client
 from inspector.clients.refusal import Condition, refusals
 from inspector.schema.json_value import JsonObject
+from tests.support.any_json import SCHEMA_KEYS, any_json
 
 TEXT = {"type": "string"}
-ANY_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                ["type", "properties", "required", "items", "anyOf", "enum", "$ref", "$defs", "x"]
-            ),
-            inner,
-            max_size=5,
-        )
-    ),
-)
 
 
 def told(client: str, schema: object) -> list[str]:
@@ -157,7 +145,7 @@ def test_refusals_come_before_what_is_only_ignored() -> None:
 ALL_CONDITIONS = {one.schemas.conditions for one in all_clients()}
 
 
-@given(ANY_JSON)
+@given(any_json(*SCHEMA_KEYS))
 def test_no_schema_causes_an_error(schema: object) -> None:
     for conditions in ALL_CONDITIONS:
         refusals(conditions, schema)

@@ -10,6 +10,7 @@ from inspector.clients.rule import SchemaChange, SchemaRule
 from inspector.clients.schema_change import SCHEMA_CHANGES, sent_schema
 from inspector.clients.seen import see
 from inspector.core.tool import Tool
+from tests.support.any_json import SCHEMA_KEYS, any_json
 
 S, N = {"type": "string"}, {"type": "number"}
 
@@ -68,19 +69,7 @@ def test_a_schema_becomes_what_the_clients_rule_says(
     assert found == sent
 
 
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
-    lambda inner: st.lists(inner, max_size=3)
-    | st.dictionaries(
-        st.sampled_from(
-            ["type", "properties", "required", "anyOf", "oneOf", "allOf", "$ref", "$defs", "items", "const",
-             "enum", "minLength", "pattern", "description", "additionalProperties", "not", "a"]
-        ),
-        inner,
-        max_size=4,
-    ),
-    max_leaves=25,
-)  # fmt: skip
+ANYTHING = any_json(*SCHEMA_KEYS, leaves=25)
 WHAT = {
     "keys": ("type", "pattern", "a", "$ref"),
     "value": {"undescribe": 9, "tell": ["anyOf", "oneOf"], "merge_branches": {"anyOf": "x"}},
@@ -89,22 +78,7 @@ WHAT = {
 
 @given(
     st.sampled_from(sorted(SCHEMA_CHANGES)),
-    st.dictionaries(
-        st.sampled_from(
-            [
-                "type",
-                "properties",
-                "required",
-                "anyOf",
-                "oneOf",
-                "allOf",
-                "$ref",
-                "$defs",
-                "additionalProperties",
-            ]
-        ),
-        ANYTHING,
-    ),
+    st.dictionaries(st.sampled_from(SCHEMA_KEYS), ANYTHING),
 )
 def test_no_schema_is_too_odd_to_be_changed_and_the_servers_own_stays_as_it_is(
     name: Any, schema: dict[str, Any]

@@ -14,6 +14,7 @@ from inspector.config.consent import describe
 from inspector.config.reader import read
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
+from tests.support.any_json import any_json
 
 HOME = {"HOME": "/home/me", "AWAY_TOKEN": "t0ken"}
 CODEX = """
@@ -289,18 +290,13 @@ def test_a_large_file_is_refused_unread(tmp_path: Path) -> None:
         opened(tmp_path, "c.json", {"mcpServers": {"s": {"command": "a", "envFile": "large.yaml"}}})
 
 
-ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
 COMMON = ("command", "args", "env", "type", "url", "headers", "name", "enabled", "transport", "tools")
 OWN = ("cmd", "envs", "env_vars", "env_keys", "env_http_headers", "uri", "envFile", "bearer_token_env_var")
 KEYS = st.sampled_from([*COMMON, *OWN, "environment"])
 PLACES = st.sampled_from(["mcpServers", "servers", "mcp", "mcp_servers", "context_servers", "extensions"])
 
 
-@given(PLACES, st.lists(st.dictionaries(KEYS, ANYTHING), max_size=2), st.booleans())
+@given(PLACES, st.lists(st.dictionaries(KEYS, any_json()), max_size=2), st.booleans())
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_whatever_a_file_says_is_read_or_refused(
     tmp_path: Path, place: str, entries: list[dict[str, Any]], is_list: bool

@@ -19,10 +19,10 @@ from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.redaction import clean
 from inspector.features.marketplace.plugin import Package, Plugin, Variable, concealed_values, server_entry
+from tests.support.any_json import any_json
 
 ENTRY = {"command": "uvx", "args": ["mcp-server-time@1"], "env": {"ZONE": "UTC"}}
 EDITOR = ConfigurationEditor({"HOME": "/home/ada"})
-OWN = '{"tool_discovery": {}, "mcpServers": {"a": {"command": "a", "defer_loading": true}}}'
 TEXTS = {
     "inline": '{"mcpServers": {"a": {"command": "x"}}, "other": [1,  2]}',
     "comments": '{\n  // mine\n  "mcpServers": {\n    "a": {"command": "x"} // note, }\n  }\n}\n',
@@ -57,11 +57,7 @@ def test_a_server_comes_and_goes_and_every_other_character_stays(tmp_path: Path,
     assert path.read_bytes() == TEXTS[name].encode()
 
 
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=6,
-)
+_JSON = any_json()
 
 
 @given(

@@ -18,8 +18,6 @@ from inspector.core.events import (
 from inspector.core.message import TaskState
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 
-TOOLS = ("s:a", "s:b", "s:c")
-
 
 def searched(*found: str) -> SearchPerformed:
     hits = [Hit(rank, Score(tool, 1.0), Outcome.LOADED) for rank, tool in enumerate(found, 1)]

@@ -10,6 +10,7 @@ from inspector.core.definition import MOST_REASONS, schema_change
 from inspector.core.tool import Annotations, Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.narrowing import Narrowing, narrowings
+from tests.support.any_json import SCHEMA_KEYS, any_json
 from tests.support.examples import examples
 
 TEXT, WHOLE, NUMBER, NULL = ({"type": name} for name in ("string", "integer", "number", "null"))
@@ -171,16 +172,8 @@ def test_of_many_lost_values_the_first_are_named_and_the_others_counted() -> Non
     assert lost.detail.endswith("10 and 14 more")
 
 
-PLAIN = st.sampled_from(["", "x", "y", "xy", 0, 1, 2, 3, 1.5, -1, True, None])
-
-
-_PLAIN_KEYS = ("type", "properties", "required", "enum", "const", "items", "minimum")
-_KEYS = st.sampled_from((*_PLAIN_KEYS, "anyOf", "oneOf", "allOf", "$ref", "$defs", "additionalProperties"))
-JSON = st.recursive(
-    PLAIN,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_KEYS, inner, max_size=4),
-    max_leaves=12,
-)
+_KEYS = st.sampled_from(SCHEMA_KEYS)
+JSON = any_json(*SCHEMA_KEYS)
 
 
 @given(st.dictionaries(_KEYS, JSON), st.dictionaries(_KEYS, JSON))

@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from inspector.config.configuration import target
 from inspector.core.error import (
     AuthRequired,
     ConnectError,
@@ -22,14 +21,12 @@ from inspector.core.events import (
     ServerStopped,
     ToolsChanged,
 )
-from inspector.core.message import ToolResult
 from inspector.core.ports import Snapshot
 from inspector.core.secret_value import MARKER
 from inspector.core.server import Era, Grant, OAuthClient, ServerInfo, ServerSpec
 from inspector.core.tool import Tool
 from inspector.mcp.connections import Connections
 from inspector.mcp.listing import Shared
-from inspector.schema.json_value import JsonObject
 from inspector.store.memory import MemoryServerMemory
 from tests.support.fakes import ManualClock, named_characters
 from tests.support.memory_servers import MemoryConnector, MemoryServer
@@ -89,11 +86,6 @@ async def connected(bench: Bench) -> AsyncGenerator[Connections, None]:
         yield bench.connections
     finally:
         await bench.connections.aclose()
-
-
-async def never(_tool: str, _arguments: JsonObject) -> ToolResult:
-    await asyncio.Event().wait()
-    raise AssertionError
 
 
 async def test_the_tools_of_a_server_are_kept_with_the_time_and_without_its_secrets() -> None:
@@ -213,36 +205,13 @@ async def test_closing_ends_every_connection_and_every_attempt() -> None:
 
 
 async def test_a_database_that_fails_is_told_to_whoever_waits() -> None:
-    bench = Bench(a=MemoryServer(), b=MemoryServer(tools("b", "one")))
+    class Full(Bench):
+        def _emit(self, event: Event) -> None:
+            if isinstance(event, ServerReady) and event.server == "a":
+                raise StoreError("disk full")
 
-    def refuse(event: Event) -> None:
-        if isinstance(event, ServerReady) and event.server == "a":
-            raise StoreError("disk full")
-
-    connections = Connections(
-        [ServerSpec("a", command="a"), ServerSpec("b", command="b")],
-        Shared(
-            MemoryConnector({"a": MemoryServer(), "b": MemoryServer(tools("b", "one"))}),
-            bench.memory,
-            ManualClock(),
-            refuse,
-            named_characters,
-        ),
-        lambda: None,
-    )
+    connections = Full(a=MemoryServer(), b=MemoryServer(tools("b", "one"))).connections
     connections.start()
     with pytest.raises(StoreError):
         await connections.settled()
     await connections.aclose()
-
-
-@pytest.mark.parametrize(
-    ("spec", "shown"),
-    [
-        (ServerSpec("a", command="x", args=("--api-key", "s3cret", "-v")), "x --api-key *** -v"),
-        (ServerSpec("a", command="x", args=("postgres://me:pw@host/db",)), "x postgres://host/db"),
-        (ServerSpec("a", url="https://me:pw@host/mcp?key=s3cret#x"), "https://host/mcp"),
-    ],
-)
-def test_the_target_of_a_server_shows_no_secret(spec: ServerSpec, shown: str) -> None:
-    assert target(spec) == shown

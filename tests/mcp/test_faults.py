@@ -50,7 +50,7 @@ class Promise:
 MATRIX: dict[str, Promise] = {
     "hang": Promise(CallFinished, "did not return within 0.5 s", ok=False, seconds={"call_timeout": 0.5}),
     "die_on_call": Promise(ServerFailed, "The process ended with exit code 4"),
-    "giant_result:50": Promise(CallFinished, "The answer is too large: it has 50 MB", ok=False),
+    "giant_result:21": Promise(CallFinished, "The answer is too large: it has 21 MB", ok=False),
     "wrong_output": Promise(
         CallFinished, "output schema says: $.count: 'many' is not of type 'integer'", ok=True, at_start=True
     ),
@@ -59,7 +59,7 @@ MATRIX: dict[str, Promise] = {
     "hang_on_start": Promise(
         ServerFailed, "handshake did not finish within 0.5 s", at_start=True, seconds={"connect_timeout": 0.5}
     ),
-    "giant_schema:5": Promise(ServerReady, "2 tools, 1 skipped", at_start=True),
+    "giant_schema:2": Promise(ServerReady, "2 tools, 1 skipped", at_start=True),
     "never_closes": Promise(ServerReady, "3 tools", at_start=True),
     "breaking": Promise(DefinitionChanged, "breaking: parameter times is new and required"),
 }
@@ -134,7 +134,7 @@ async def test_a_storm_of_changes_is_listed_a_few_times(tmp_path: Path) -> None:
 
 
 async def test_a_giant_answer_over_http_is_an_error_and_the_connection_stays(tmp_path: Path) -> None:
-    with served("giant_result:30") as url:
+    with served("giant_result:21") as url:
         spec = ServerSpec("giant", url=url)
         connector = McpConnector(tmp_path)
         async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:

@@ -94,13 +94,6 @@ def test_an_answer_that_is_too_large_is_an_error_for_whoever_asked_wherever_its_
 
 
 CHANGED = b'{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'
-VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, min_size=1, max_size=3)
-    ),
-    max_leaves=8,
-)
 
 
 class Case:

@@ -472,13 +472,12 @@ async def test_a_jwt_goes_to_no_issuer_but_its_own(tmp_path: Path, fault: str, i
         assert "/token" not in case.server.seen
 
 
-@pytest.mark.parametrize("algorithm", ["ES256"])
-async def test_a_key_that_cannot_sign_is_said_to_be_the_fault(tmp_path: Path, algorithm: str) -> None:
+async def test_a_key_that_cannot_sign_is_said_to_be_the_fault(tmp_path: Path) -> None:
     async with rig(tmp_path) as case:
         key = "-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----\n"
-        ours = OAuthClient("ci", private_key=key, algorithm=algorithm, grant=Grant.CLIENT_CREDENTIALS)
+        ours = OAuthClient("ci", private_key=key, algorithm="ES256", grant=Grant.CLIENT_CREDENTIALS)
         case.spec = replace(case.spec, oauth=ours)
-        with pytest.raises(AuthRequired, match=f"privateKey cannot sign with {algorithm}"):
+        with pytest.raises(AuthRequired, match="privateKey cannot sign with ES256"):
             await case.tools()
         assert "/token" not in case.server.seen
 

@@ -7,22 +7,7 @@ from hypothesis import given, strategies as st
 
 from inspector.loop.model.litellm import LitellmModel
 from inspector.schema.schema import PLAIN, ModelFeatures, fields, schema_for
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(
-                ["$ref", "type", "properties", "enum", "anyOf", "required", "default", "items", "x"]
-            )
-            | st.text(max_size=4),
-            inner,
-            max_size=5,
-        )
-    ),
-    max_leaves=30,
-)
+from tests.support.any_json import SCHEMA_KEYS, any_json
 
 
 def only_field(schema: dict[str, Any], **root: Any) -> Any:
@@ -50,7 +35,12 @@ def test_an_optional_field_of_pydantic_is_its_type_and_nullable() -> None:
     assert (field.type, field.nullable) == ("string", True)
 
 
-@given(st.dictionaries(st.sampled_from(["type", "properties", "required", "$ref", "$defs"]), json_values))
+@given(
+    st.dictionaries(
+        st.sampled_from(["type", "properties", "required", "$ref", "$defs"]),
+        any_json(*SCHEMA_KEYS, leaves=30),
+    )
+)
 def test_no_schema_is_too_strange_to_read(schema: dict[str, Any]) -> None:
     assert all(isinstance(field.type, str) for field in fields(schema))
 
@@ -99,15 +89,10 @@ def test_a_text_that_looks_like_a_reference_stays() -> None:
     assert schema_for("anthropic", schema)["properties"] == {"a": told}
 
 
-_VALUES = st.recursive(
-    st.none() | st.integers() | st.text(max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=8,
-)
 _KEYS = st.sampled_from(["type", "properties", "$defs", "definitions", "components", "$ref", "title"])
 
 
-@given(st.dictionaries(_KEYS, _VALUES, max_size=5))
+@given(st.dictionaries(_KEYS, any_json(), max_size=5))
 def test_a_schema_that_was_brought_into_form_is_in_form(schema: dict[str, Any]) -> None:
     once = schema_for("anthropic", schema)
     assert schema_for("anthropic", once) == once

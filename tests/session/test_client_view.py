@@ -15,24 +15,12 @@ from inspector.clients.seen import kept_results, see, see_all
 from inspector.core.message import Attachment, ToolResult
 from inspector.core.tool import ALWAYS_LOAD, Tool
 from inspector.session.client_view import ClientView, view_as
+from tests.support.any_json import SCHEMA_KEYS, any_json
 from tests.support.canned import INSTRUCTIONS, LONG_NAME, TOOLS
 
 clients = st.sampled_from(all_clients())
 texts = st.text(st.one_of(st.characters(), st.sampled_from("\ud800\n _.-:")), max_size=90)
-schemas = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), texts),
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3),
-        st.dictionaries(
-            st.one_of(
-                st.sampled_from(["properties", "anyOf", "items", "oneOf", "description", "type"]), texts
-            ),
-            inner,
-            max_size=4,
-        ),
-    ),
-    max_leaves=20,
-)
+schemas = any_json(*SCHEMA_KEYS, texts=texts, leaves=20)
 
 
 def listed(tools: Sequence[Tool], instructions: str = "") -> list[Listed]:

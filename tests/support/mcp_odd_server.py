@@ -60,10 +60,7 @@ def grow(_arguments: Arguments) -> dict[str, Any]:
 TOOLS: dict[str, Callable[[Arguments], Any]] = {
     "environment": lambda _: text(json.dumps(dict(os.environ))),
     "pid": lambda _: text(str(os.getpid())),
-    "image": lambda _: {"content": [{"type": "image", "data": "AAAA" * 4096, "mimeType": "image/png"}]},
     "a_list": lambda _: ["not", "an", "object"],
-    "nothing": lambda _: {},
-    "future_block": lambda _: {"content": [{"type": "hologram", "depth": 3}]},
     "breaks_its_schema": lambda _: text("5 degrees", structuredContent={"degrees": "five"}),
     "refuse": lambda _: text("no such city", isError=True),
     "helper": spawn_helper,
@@ -97,6 +94,10 @@ def answer(method: str, params: Mapping[str, Any]) -> Any:
         return {"supportedVersions": [MODERN], "capabilities": {"tools": {}}, "_meta": meta, **CACHE}
     if method == "tools/list":
         return {"tools": listed(), **(CACHE if modern else {})}
+    if method == "tools/call" and params["name"] == "report_once":
+        report = {"progressToken": params["_meta"]["progressToken"], "progress": 1, "total": 3}
+        send({"method": "notifications/progress", "params": report})
+        hang()
     if method == "tools/call":
         return TOOLS[params["name"]](params.get("arguments") or {})
     return READ.get(method)

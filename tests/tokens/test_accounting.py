@@ -36,7 +36,6 @@ from tests.support.workbench import connected
 MANY = [Tool("big", f"tool_{n}", "Does something.") for n in range(300)]
 OWN = Prices("told", 2.0, 8.0, cache_read=0.2, cache_write=2.5, source="a list", date="2026-01-01")
 HOURLY = replace(OWN, cache_write_hour=4.0, cache_minimum=100)
-OTHER = Prices("openai/gpt-5", 1.0, 10.0)
 
 
 class Doubled(CharacterCounter):

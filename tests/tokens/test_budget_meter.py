@@ -21,6 +21,7 @@ from inspector.schema.json_value import compact
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import search_tools_definition, wire_message, wire_system
 from inspector.tokens.measure import BudgetMeter, attribute
+from tests.support.any_json import any_json
 from tests.support.fakes import character_meter
 
 MODELS = {"openai/gpt-5": "o200k_base", "openai/gpt-4": "cl100k_base"}
@@ -30,11 +31,7 @@ FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", {"type": "obj
 ODD = ('"', "}},{", "'s it", "  \n\n ", "a\u2028b", "…}", "\\", "12345", "\u0301", "日本", "/\r\n", "\ud800")
 anything = st.text(max_size=60) | st.sampled_from(ODD)
 names = st.from_regex(r"[A-Za-z0-9_-]{1,12}", fullmatch=True)
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | anything,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(anything, inner, max_size=3),
-    max_leaves=6,
-)
+json_values = any_json(texts=anything)
 schemas = st.dictionaries(anything, json_values, max_size=4)
 tools = st.lists(st.builds(Tool, names, names, anything, schemas), max_size=4, unique_by=lambda tool: tool.id)
 calls = st.builds(ToolCall, names, names, st.dictionaries(anything, json_values, max_size=2))

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 from textual.app import App, ComposeResult
 
+from tests.support.any_json import any_json
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 from tests.widgets.screen import lines
 from widgets import SchemaTree, schema_tree
@@ -23,13 +24,7 @@ LOOP = {
         "Self": {"$ref": "#/$defs/Self"},
     },
 }
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: (
-        st.lists(inner) | st.dictionaries(st.text() | st.sampled_from(["$ref", "properties", "anyOf"]), inner)
-    ),
-    max_leaves=20,
-)
+JSON = any_json("$ref", "properties", "anyOf", texts=st.text(), leaves=20)
 
 
 def text(entry: Entry) -> str:
