@@ -7,23 +7,20 @@ import pytest
 
 from inspector.app.dialogs.approver import question_body
 from inspector.app.draw.line import change_lines
-from inspector.app.draw.table import ICONS
 from inspector.app.replay import Replay
 from inspector.cli.consent import TerminalApprover
 from inspector.core.definition import DefinitionChange, definition_changes
 from inspector.core.ports import ApprovalRequest, Decision
-from inspector.core.session import Binding
 from inspector.core.tool import Annotations, Tool
 from inspector.features.clients.request_page import ManifestScreen
 from inspector.features.tools.facts import server_facts
 from inspector.mcp.question import approval_question
 from tests.support.app import app_rig, said, seen, until
-from tests.support.fakes import calls, says, searches
+from tests.support.fakes import says, searches
 from tests.support.hostile import LONG_KINDS
 from tests.support.tools_page import opened
 from tests.support.workbench import CITY, READS, connected, shop_and_weather
 from tests.widgets.hostile import dangerous
-from widgets import Confirm
 
 FORECAST = Tool("weather", "get_forecast", "Forecast for a city.", CITY, READS)
 ANEW = replace(FORECAST, description="Forecast for a city. Ten days.")
@@ -59,25 +56,6 @@ def test_hostile_text_in_a_change_does_no_harm(name: str) -> None:
         assert not dangerous(line.plain)
     change = DefinitionChange("parameters", tuple((f"a{n}: 1", f"a{n}: 2") for n in range(100)))
     assert [line.plain for line in change_lines([change])][-1] == "… and 40 more differences"
-
-
-async def test_the_model_is_asked_about_again_with_the_difference_on_screen() -> None:
-    call = calls(("shop__refund_order", {"id": 7}))
-    steps = (searches(tool_names=["refund_order"]), call, says("Done."), call, says("Done."))
-    async with app_rig(*steps) as (pilot, rig):
-        first = pilot.app.run_worker(rig.bench.chat("Refund 7."))
-        await until(pilot, lambda: isinstance(pilot.app.screen, Confirm))
-        await pilot.press("left", "left", "enter")
-        await first.wait()
-        others = [tool for tool in rig.servers["shop"].tools if tool.name != "refund_order"]
-        rig.servers["shop"].change([*others, LOUD])
-        await until(pilot, lambda: rig.bench.state.recorded(REFUND.id) == LOUD)
-        second = pilot.app.run_worker(rig.bench.chat("Refund 7 again."))
-        await until(pilot, lambda: "+ Mail everybody." in seen(pilot))
-        assert "Its definition changed since you were asked" in seen(pilot).replace("│", "")
-        await pilot.press("escape")
-        await second.wait()
-        assert [event.decision for event in rig.events("approval")] == [Decision.SESSION, Decision.NO]
 
 
 async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
@@ -120,6 +98,3 @@ async def test_a_replay_shows_the_definitions_of_then_without_their_server() -> 
         assert "weather__get_forecast" in seen(pilot)
         await opened(pilot, FORECAST.id)
         await until(pilot, lambda: "Forecast for a city." in seen(pilot))
-
-
-SIGN, _ = ICONS[Binding.HELD]

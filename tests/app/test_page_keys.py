@@ -48,20 +48,10 @@ async def test_an_export_is_json_lines_and_never_overwrites_at_once(
         assert [line["seq"] for line in lines] == [record.seq for record in rig.store.read("s")]
 
 
-async def test_nothing_starts_before_consent_and_a_yes_is_remembered() -> None:
+async def test_a_no_leaves_without_starting_anything() -> None:
     async with app_rig(settled=False, approved=False) as (pilot, rig):
         await until(pilot, lambda: isinstance(pilot.app.screen, ConsentDialog))
-        assert rig.store.sessions() == []
-        await pilot.press("left", "enter")
-        await until(pilot, lambda: rig.bench.state.ready_servers == 3)
-        assert check_consent(rig.bench.configuration, rig.memory).is_approved
-
-
-@pytest.mark.parametrize("key", ["escape", "enter"])
-async def test_a_no_leaves_without_starting_anything(key: str) -> None:
-    async with app_rig(settled=False, approved=False) as (pilot, rig):
-        await until(pilot, lambda: isinstance(pilot.app.screen, ConsentDialog))
-        await pilot.press(key)
+        await pilot.press("enter")
         await until(pilot, lambda: not pilot.app.is_running or pilot.app._exit)
         assert rig.store.sessions() == []
         assert not check_consent(rig.bench.configuration, rig.memory).is_approved

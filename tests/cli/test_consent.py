@@ -90,17 +90,6 @@ def test_hostile_values_are_shown_on_one_line_and_not_obeyed(
     assert "\x1b" not in shown
 
 
-def test_a_file_that_is_found_first_since_the_consent_asks_again(config: Path, toolsight: Toolsight) -> None:
-    mine = {"MY_SECRET_KEY": SECRET}
-    listed = toolsight("tools", "--config", str(config), "--approve", **mine)
-    assert "shop:get_forecast" in listed.stdout
-    assert "shop:get_forecast" in toolsight("tools", "--config", str(config), **mine).stdout
-    npx(config.parent / "first")
-    refused = toolsight("tools", "--config", str(config), **mine)
-    assert refused.exit_code == 2
-    assert "has not been approved" in refused.stderr
-
-
 @pytest.fixture
 def scripted(tmp_path: Path) -> Path:
     """A configuration with a script in its folder, and one outside of it."""
@@ -126,19 +115,18 @@ def test_a_call_on_an_approved_file_needs_no_other_consent(scripted: Path, tools
     assert called.exit_code == 0, called.stderr
 
 
-def test_an_imported_file_that_changed_asks_again_by_its_name(scripted: Path, toolsight: Toolsight) -> None:
+def test_an_imported_file_that_changed_asks_again_by_its_name(scripted: Path) -> None:
     helper = scripted.parent / "parts" / "helper.py"
     helper.parent.mkdir()
     helper.write_text("one = 1\n", encoding="utf-8")
     near = scripted.with_name("near.py")
     near.write_text(near.read_text().replace("import ", "from parts import helper\nimport ", 1))
-    chosen = ("--config", str(scripted))
-    assert toolsight("servers", *chosen, "--approve").exit_code == 0
-    assert toolsight("servers", *chosen).exit_code == 0
+    memory = MemoryServerMemory()
+    consent.require_consent(read(scripted, environment={}), memory, approve=True)
+    consent.require_consent(read(scripted, environment={}), memory, approve=False)
     edit(helper)
-    refused = toolsight("servers", *chosen)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert f"since {helper} changed" in refused.stderr
+    with pytest.raises(ConfigError, match=f"since {helper} changed"):
+        consent.require_consent(read(scripted, environment={}), memory, approve=False)
 
 
 def test_a_person_who_wants_that_is_told_of_own_changes_and_not_asked(
@@ -147,18 +135,14 @@ def test_a_person_who_wants_that_is_told_of_own_changes_and_not_asked(
     chosen = ("--config", str(scripted))
     toolsight("servers", *chosen, "--approve")
     edit(scripted.with_name("near.py"))
-    listed = toolsight("servers", *chosen, "--set", "consent.changed_files=tell")
+    telling = (*chosen, "--set", "consent.changed_files=tell")
+    listed = toolsight("servers", *telling)
     assert listed.exit_code == 0, listed.stderr
     assert f"changed  {scripted.with_name('near.py')}: changed since you approved it" in listed.stdout
-    telling = (*chosen, "--set", "consent.changed_files=tell")
     (near, far) = json.loads(toolsight("servers", *telling, "--json").stdout)
     assert [one["is_new"] for one in near["changed"]] == [False]
     assert far["changed"] == []
-    refused = toolsight("servers", *chosen)
-    assert (refused.exit_code, refused.stdout) == (2, "")
-    assert "near.py" in refused.stderr
-    assert "since you approved" not in toolsight("servers", *chosen, "--approve").stdout
-    assert toolsight("servers", *chosen).exit_code == 0
+    assert toolsight("servers", *chosen).exit_code == 2
 
 
 NAMED = {

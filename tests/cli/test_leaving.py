@@ -48,14 +48,6 @@ def test_a_signal_leaves_the_app_as_its_key_does(terminal: Callable[..., Termina
     assert app.events("stopped")
 
 
-@pytest.mark.slow
-def test_a_signal_ends_a_command_that_waits_for_an_answer(terminal: Callable[..., Terminal]) -> None:
-    command = terminal("call", "light_server:book_ticket", "city=Oslo")
-    command.until(lambda: command.shows("Call light_server:book_ticket?"))
-    command.process.send_signal(signal.SIGTERM)
-    assert command.process.wait(PATIENCE) == 128 + signal.SIGTERM
-
-
 def ended_by(number: signal.Signals, closed: list[str]) -> int:
     """The exit code of a session that gets a signal, and the same again while it closes."""
 

@@ -8,18 +8,8 @@ import pytest
 from inspector.app.start import Opens
 from inspector.cli.options import Options
 from inspector.cli.start import problem, ways
-from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.events import Origin, Record, SessionStarted
-from inspector.core.feature import Parts
-from inspector.core.tool import Tool
-from inspector.features.registry.feature import REGISTRY
-from inspector.features.registry.source import provide
-from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.store.store import SqliteStore
-from tests.support.canned import REST
-from tests.support.memory_vectors import MemoryEmbedder
-from tests.support.registry import embed_all
-from tests.support.workbench import connected
 
 
 @pytest.fixture
@@ -92,32 +82,3 @@ def test_a_broken_file_of_a_client_hides_nothing_else(home: Path, options: Optio
 def test_words_that_start_nothing_say_why() -> None:
     assert problem(("sh", "-c", "true")) == ""
     assert "no-such-command" in problem(("no-such-command", "x"))
-
-
-GRANT = Grant(Scope.USER, "ada", "acme", ("shop:*", "billing:*"))
-POLICY = AccessPolicy({"ada": User("ada", "acme")}, (GRANT,))
-
-
-@pytest.fixture
-def registry(tmp_path: Path) -> SqliteRegistry:
-    kept = SqliteRegistry(tmp_path / "toolsight.db")
-    kept.sync("acme.jsonl", [*REST, Tool("shop", "sell", "Sell a product.")], at=1.0)
-    embed_all(kept, MemoryEmbedder())
-    return kept
-
-
-async def test_a_user_sees_permitted_tools_of_the_registry(registry: SqliteRegistry, tmp_path: Path) -> None:
-    values = {"access.policy": "policy.yaml", "access.user": "ada"}
-    async with connected(
-        registry=registry, policy=lambda: POLICY, values=values, embedder=MemoryEmbedder()
-    ) as rig:
-        parts = Parts(provide(Options(database=tmp_path / "sessions.db"), rig.bench))
-        library = parts.get(REGISTRY)
-        assert library is not None
-        assert [one.tool.id for one in library.rows("", 9).tools] == [
-            "billing:send_reminder",
-            "shop:sell",
-        ]
-        assert {one.found.tool.server for one in library.search("parcel", 9)} == {"billing", "shop"}
-        await rig.bench.see_as("")
-        assert library.rows("", 9).total == 4

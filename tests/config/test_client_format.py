@@ -66,6 +66,12 @@ transport = "stdio"
 command = "python3"
 args = ["s.py"]
 env = { A = "1" }
+[[mcp_servers]]
+name = "away"
+transport = "streamable-http"
+url = "http://127.0.0.1:9/mcp"
+headers = { X-Key = "${AWAY_TOKEN}" }
+tool_timeout_sec = 120
 """
 
 
@@ -83,7 +89,7 @@ def opened(folder: Path, name: str, content: object) -> Configuration:
         ("opencode.jsonc", OPENCODE, ["orders", "away"], {"A": "t0ken"}),
         ("settings.json", ZED, ["orders", "away"], {"A": "1"}),
         ("continue.yaml", CONTINUE, ["orders"], {"A": "1"}),
-        ("vibe.toml", VIBE, ["orders"], {"A": "1"}),
+        ("vibe.toml", VIBE, ["orders", "away"], {"A": "1"}),
     ],
 )
 def test_a_clients_own_file_starts_the_servers_that_the_client_starts(
@@ -130,21 +136,8 @@ def test_a_key_of_a_clients_yaml_that_appears_twice_is_refused(tmp_path: Path) -
 
 
 def test_vibe_has_headers_in_its_list(tmp_path: Path) -> None:
-    text = (
-        VIBE
-        + """
-[[mcp_servers]]
-name = "away"
-transport = "streamable-http"
-url = "http://127.0.0.1:9/mcp"
-headers = { X-Key = "${AWAY_TOKEN}" }
-tool_timeout_sec = 120
-"""
-    )
-    found = opened(tmp_path, "vibe.toml", text)
-    away = found.servers[1]
+    away = opened(tmp_path, "vibe.toml", VIBE).servers[1]
     assert (away.headers, away.call_timeout) == ({"X-Key": "t0ken"}, 120)
-    assert found.problems == ()
 
 
 def test_codex_takes_headers_and_tools_from_keys_of_its_own(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from hypothesis import given, strategies as st
 
 from inspector.config import program
 from inspector.config.configuration import Configuration, Named
-from inspector.config.consent import approve, approve_work, check_consent, consent_question, describe
+from inspector.config.consent import approve, approve_work, check_consent, describe
 from inspector.config.reader import read
 from inspector.config.suspect import chooses
-from inspector.core.report import Fact, Facts
+from inspector.core.report import Fact
 from inspector.core.server import (
     ChangedFile,
     Era,
@@ -46,13 +46,6 @@ DECISIVE = (
 def facts(spec: ServerSpec) -> list[Fact]:
     (server,) = describe(Configuration("mcp.json", (spec,)))
     return list(server.facts())
-
-
-def warned(*specs: ServerSpec) -> list[str]:
-    """What the question says of marked lines."""
-    head = consent_question("mcp.json", describe(Configuration("mcp.json", specs))).blocks[0]
-    assert isinstance(head, Facts)
-    return [fact.text for fact in head.facts if fact.warns]
 
 
 def lines(spec: ServerSpec) -> str:
@@ -160,13 +153,6 @@ def test_what_every_process_has_of_a_person_is_not_told_again() -> None:
 def test_blanks_cannot_push_the_end_of_a_line_to_where_another_seems_to_begin(blank: str) -> None:
     shown = lines(ServerSpec("a", "x", (f"y{blank * 80}command /usr/bin/safe",)))
     assert "'y[80 spaces]command /usr/bin/safe'" in shown
-
-
-def test_the_question_says_how_many_lines_are_marked() -> None:
-    calm = ServerSpec("a", "x")
-    loud = ServerSpec("b", "x", env={"PATH": "/tmp", "LD_PRELOAD": "/tmp/x.so"})
-    assert warned(calm) == []
-    assert warned(calm, loud) == ["Check the 2 lines marked !"]
 
 
 def script(*lines: str, asks: bool = False) -> RunFile:

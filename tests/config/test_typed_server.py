@@ -7,10 +7,7 @@ import pytest
 
 from inspector.config.program import child_environment
 from inspector.config.reader import names_a_server, server_name, typed_configuration
-from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
-
-TOOL = {"name": "list_orders", "description": "List orders.", "inputSchema": {"type": "object"}}
 
 
 def typed(*words: str) -> ServerSpec:
@@ -61,26 +58,14 @@ def test_a_server_is_called_after_its_script_package_or_host(words: tuple[str, .
     assert server_name(words) == name
 
 
-def test_a_stored_answer_to_tools_list_is_a_server_that_is_never_started(folder: Path) -> None:
-    (folder / "crm.json").write_text(json.dumps({"tools": [TOOL]}))
-    spec = typed("crm.json")
-    assert (spec.name, spec.listing, spec.argv) == ("crm", str(folder / "crm.json"), ("",))
-
-
-def test_a_configuration_is_read_as_one_and_still_needs_consent(folder: Path) -> None:
-    (folder / "mcp.json").write_text(
-        json.dumps({"mcpServers": {"a": {"command": "x"}, "b": {"command": "y"}}})
-    )
-    found = typed_configuration(("mcp.json",), environment={})
-    assert [spec.name for spec in found.servers] == ["a", "b"]
+def test_a_configuration_is_read_as_one_with_the_values_it_asks_for_and_still_needs_consent(
+    folder: Path,
+) -> None:
+    servers = {"a": {"command": "x", "env": {"KEY": "${input:key}"}}, "b": {"command": "y"}}
+    (folder / "mcp.json").write_text(json.dumps({"servers": servers}))
+    found = typed_configuration(("mcp.json",), environment={}, inputs={"key": "given"})
+    assert [(spec.name, spec.env) for spec in found.servers] == [("a", {"KEY": "given"}), ("b", {})]
     assert not found.trusted
-
-
-def test_a_typed_configuration_gets_the_values_it_asks_for(folder: Path) -> None:
-    server = {"command": "x", "env": {"KEY": "${input:key}"}}
-    (folder / "mcp.json").write_text(json.dumps({"servers": {"a": server}}))
-    (spec,) = typed_configuration(("mcp.json",), environment={}, inputs={"key": "given"}).servers
-    assert dict(spec.env) == {"KEY": "given"}
 
 
 def test_a_secret_on_the_command_line_is_not_part_of_what_is_recorded() -> None:
@@ -96,13 +81,6 @@ def test_who_types_a_command_has_agreed_to_it_and_gives_it_the_variables_of_the_
     shell = {"GITHUB_TOKEN": "t", "PATH": "/bin"}
     assert child_environment(typed("sh"), shell) == shell
     assert "GITHUB_TOKEN" not in child_environment(ServerSpec("a", command="sh"), shell)
-
-
-def test_a_command_that_is_not_there_is_named_with_what_to_type() -> None:
-    with pytest.raises(ConfigError) as caught:
-        typed("no-such-command", "x")
-    assert "'no-such-command'" in caught.value.message
-    assert "toolsight --" in caught.value.hint
 
 
 @pytest.mark.usefixtures("folder")
