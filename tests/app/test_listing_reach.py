@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from inspector.core.tool import Tool
-from inspector.features.tools import catalog_rows, panel
+from inspector.features.tools import catalog_rows
 from inspector.loop import settings_check
 from inspector.loop.unmatched_pattern import Checked
 from tests.support.app import until
 from tests.support.memory_servers import MemoryServer
-from tests.support.tools_page import names, rows, says, tools_page
+from tests.support.tools_page import names, tools_page
 from tests.support.workbench import connected, happens, shop_and_weather
 
 ALERTS = Tool("weather", "get_alerts", "Alerts for a city.")
@@ -40,24 +40,15 @@ def adds(server: MemoryServer, tool: Tool) -> None:
     server.change([*server.tools, tool])
 
 
-async def test_a_listing_of_one_server_makes_and_judges_nothing_of_the_others(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_listing_of_one_server_makes_no_row_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     servers = shop_and_weather()
     async with tools_page("shop", servers=servers) as (pilot, _):
-        await says(pilot, "claude-code")
         calls = Calls(monkeypatch)
         calls.of(catalog_rows, "_tool_row", lambda state, *_: state.server)
         calls.of(catalog_rows, "_server_row", lambda server, _: server.name)
-        calls.of(panel, "server_facts", lambda server, *_: server.name)
-        calls.of(panel, "verdicts_on", lambda tools, _: tools[0].server)
         adds(servers["weather"], ALERTS)
         await until(pilot, lambda: ALERTS.id in names(pilot))
         assert calls.about == {"weather": 2}
-        rows(pilot).focus()
-        await pilot.press("down", "down", "down")
-        await until(pilot, lambda: calls.about["weather"] > 3)
-        assert set(calls.about) == {"weather"}
 
 
 async def test_settings_are_checked_again_only_for_other_settings_or_names(
