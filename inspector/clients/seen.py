@@ -196,7 +196,11 @@ class KeptResult:
     clients: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"{'; '.join(self.clients)}: {self.says}"
+        sure: dict[str, list[str]] = {}
+        for title, _, how in (one.rpartition(" (") for one in self.clients):
+            sure.setdefault(how, []).append(title)
+        told = (f"{', '.join(titles)} ({how}" for how, titles in sure.items())
+        return f"{self.says}: {'; '.join(told)}"
 
 
 def kept_results(

@@ -303,13 +303,24 @@ class Catalog:
     """Tools in server order, for whom the session is. Other tools cannot be listed, found or called.
 
     `deferred_ids` wait for a search or the gate. With `advises`, no tool is deferred and the model may
-    search. `views` are tools for their server's own view alone: a person can call them, no model knows them.
+    search. `permitted` are all that may be used, with those for their server's own view alone; () if that is
+    no more.
     """
 
     tools: tuple[Tool, ...] = ()
     deferred_ids: frozenset[str] = frozenset()
     advises: bool = False
-    views: tuple[Tool, ...] = ()
+    permitted: tuple[Tool, ...] = ()
+
+    @property
+    def seen(self) -> tuple[Tool, ...]:
+        """What a client sees listed: it decides itself what it does with tools for views."""
+        return self.permitted or self.tools
+
+    @cached_property
+    def views(self) -> tuple[Tool, ...]:
+        """The tools for their server's own view alone: a person can call them, no model knows them."""
+        return tuple(tool for tool in self.permitted if tool.id not in self.by_id)
 
     @cached_property
     def by_id(self) -> Mapping[str, Tool]:

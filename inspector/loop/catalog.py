@@ -97,9 +97,7 @@ def build_catalog(
     counted = meter.each(tools)
     static_tokens = sum(counted)
     decision = decide(settings.discovery, len(tools), static_tokens, meter.window)
-    catalog = _partitioned(tools, configuration, settings, toolset, decision)
-    views = tuple(tool for tool in permitted if not audience.admits(tool))
-    catalog = replace(catalog, views=views)
+    catalog = replace(_partitioned(tools, configuration, settings, toolset, decision), permitted=permitted)
     gated = settings.binding.policy == "gate"
     searches = decision.is_on and settings.discovery.search_tool and not gated
     servers = entries(catalog.deferred, summaries) if searches else ()

@@ -127,7 +127,7 @@ async def _refuses(connector: Connector, spec: ServerSpec) -> bool:
 def listed_in(session: SessionView, new_only: Set[str] = frozenset()) -> tuple[Listed, ...]:
     """What each server of a session lists, as far as it may be seen; `new_only` refuse older clients."""
     tools: dict[str, list[Tool]] = {name: [] for name in session.state.servers}
-    for tool in session.catalog.tools:
+    for tool in session.catalog.seen:
         tools.setdefault(tool.server, []).append(tool)
     known, none = session.state.servers, ServerState("")
     states = ((name, of, known.get(name, none)) for name, of in tools.items())
@@ -142,9 +142,15 @@ def instructions_of(state: SessionState) -> dict[str, str]:
     return {name: server.info.instructions for name, server in state.servers.items()}
 
 
-def deliveries_in(listed: Sequence[Listed], only: str = "") -> tuple[ServerDelivery, ...]:
-    """What becomes of servers, or of one of them, in each known client; nothing of those without tools."""
-    found = (one for client in real_clients() for one in deliver(client, listed, only))
+def deliveries_in(
+    listed: Sequence[Listed], only: str = "", stopped: Callable[[], bool] = lambda: False
+) -> tuple[ServerDelivery, ...]:
+    """What becomes of servers, or of one of them, in each known client; nothing of those without tools.
+
+    `stopped` is asked before each client whether the answer is still wanted.
+    """
+    clients = (client for client in real_clients() if not stopped())
+    found = (one for client in clients for one in deliver(client, listed, only))
     return tuple(one for one in found if one.tools)
 
 

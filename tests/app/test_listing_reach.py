@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from inspector.core.tool import Tool
-from inspector.features.tools import catalog_rows
+from inspector.features.tools import catalog_rows, panel
 from inspector.loop import settings_check
 from inspector.loop.unmatched_pattern import Checked
 from tests.support.app import until
@@ -46,6 +46,7 @@ async def test_a_listing_of_one_server_makes_no_row_of_the_others(monkeypatch: p
         calls = Calls(monkeypatch)
         calls.of(catalog_rows, "_tool_row", lambda state, *_: state.server)
         calls.of(catalog_rows, "_server_row", lambda server, _: server.name)
+        calls.of(panel, "server_facts", lambda server, *_: server.name)
         adds(servers["weather"], ALERTS)
         await until(pilot, lambda: ALERTS.id in names(pilot))
         assert calls.about == {"weather": 2}

@@ -31,6 +31,7 @@ NAMED = {
     ("servers", "--wire"): (("servers", "--wire", TYPED), SERVER),
     ("tools", "tool_id"): (("tools", TYPED, "--client", "claude-code"), HIDDEN),
     ("call", "tool"): (("call", TYPED, "city=Oslo"), HIDDEN),
+    ("doctor server", "name"): (("doctor", "server", TYPED), SERVER),
     ("search", "--server"): (("search", "rain", "--server", TYPED), SERVER),
     ("search", "--name"): (("search", "rain", "--name", TYPED), TOOL),
     ("search", "--tag"): (("search", "rain", "--tag", TYPED), "scret"),

@@ -54,7 +54,7 @@ def test_what_is_no_tool_in_a_stored_listing_is_told(toolsight: Toolsight, tmp_p
 
 
 def test_an_option_that_a_command_does_not_have_is_refused_before_its_name_too(toolsight: Toolsight) -> None:
-    done = toolsight("--yes", "doctor")
+    done = toolsight("--yes", "clients")
     assert done.exit_code == 2
     assert "--yes" in done.stderr
 

@@ -247,14 +247,14 @@ def by_severity(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def places_of(servers: Sequence[ServerSpec], catalog: Catalog, ids: Collection[str]) -> dict[str, Place]:
     """Where the tools stand in the files that their servers are started from."""
     files = {spec.name: source_files(spec).files for spec in servers}
-    tools = (tool for tool in catalog.tools if tool.id in ids)
+    tools = (tool for tool in catalog.seen if tool.id in ids)
     found = ((tool.id, place_of_tool(files.get(tool.server, ()), tool)) for tool in tools)
     return {id_: place for id_, place in found if place is not None}
 
 
 def _servers(session: SessionView) -> Iterator[CheckedServer]:
     tools, tokens = Counter[str](), Counter[str]()
-    for tool in session.catalog.tools:
+    for tool in session.catalog.seen:
         tools[tool.server] += 1
         tokens[tool.server] += session.accounting.meter.tool(tool)
     for name, state in session.state.servers.items():

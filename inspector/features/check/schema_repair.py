@@ -54,7 +54,7 @@ def repairs_of(
 ) -> dict[str, SchemaRepair]:
     """The repairs of the tools whose schemas a finding is about, by id; servers' files are looked through."""
     files = {spec.name: source_files(spec).files for spec in servers}
-    schemas: dict[str, JsonObject] = {tool.id: tool.input_schema for tool in session.catalog.tools}
+    schemas: dict[str, JsonObject] = {tool.id: tool.input_schema for tool in session.catalog.seen}
     for server, state in session.state.servers.items():
         for one in state.skipped:
             if one.definition is not None:

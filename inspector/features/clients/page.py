@@ -225,11 +225,11 @@ class ClientsScreen(ReadingPage, ToolKeys):
         yield RecordList(TOOLS, header=True, empty=WORKING, id="tools")
 
     def drawn_from(self, view: View) -> object:
-        return self.session.catalog.tools, {name: one.info for name, one in view.state.servers.items()}
+        return self.session.catalog.seen, {name: one.info for name, one in view.state.servers.items()}
 
     def draw(self) -> None:
         """Look at the tools as each client does, in a thread; the numbers come in one after another."""
-        session, tools = self.session, self.session.catalog.tools
+        session, tools = self.session, self.session.catalog.seen
         listed, measure = listed_in(session), session.accounting.meter.text
         self._views, self._shown = {}, None
         self.write(facts(len(tools), session.settings.client))
@@ -263,10 +263,10 @@ class ClientsScreen(ReadingPage, ToolKeys):
         self.run_command(lambda commands: self._declare(commands, client))
 
     async def _declare(self, commands: "Workbench", client: Client) -> None:
-        before = {tool.id for tool in self.session.catalog.tools}
+        before = {tool.id for tool in self.session.catalog.seen}
         await commands.declare(client.declares)
         self.draw()
-        after = {tool.id for tool in self.session.catalog.tools}
+        after = {tool.id for tool in self.session.catalog.seen}
         self.notify(difference(before, after), title="Tools listed", markup=False, timeout=10)
 
     @property

@@ -137,7 +137,7 @@ class ManifestScreen(ListPage, ToolKeys):
     def draw(self) -> None:
         request, meter = self.session.next_request(), self.session.accounting.meter
         self.query_one("#manifest-array", TextView).text = pretty(request)
-        self._ids = {tool.wire_name: tool.id for tool in self.session.catalog.tools}
+        self._ids = {tool.wire_name: tool.id for tool in self.session.catalog.seen}
         offered = sum(map(meter.message, offers(request)))
         entries = meter.entries(request.tools)
         rows = token_rows(request, meter.text(request.system), entries, offered, self._ids)

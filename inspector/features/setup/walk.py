@@ -195,7 +195,7 @@ def session_steps(
         yield Step(name, LOST, told, state.hint, place)
         return
     yield Step("start", WORKS, f"ready after {milliseconds(state.milliseconds)}")
-    tools = [tool for tool in session.catalog.tools if tool.server == server]
+    tools = [tool for tool in session.catalog.seen if tool.server == server]
     yield from _listed(state, deliver(client, listed_in(session), server)[0] if client is not None else None)
     if spec.rule == ServerRule():
         told = "no tool is left out" if tools else "the server lists no tool"
@@ -203,7 +203,7 @@ def session_steps(
     else:
         told = f"its entry gives the model {spec.rule}"
         yield Step("policy", LOOK if tools else LOST, told, "Change that list.", place)
-    yield _deferral(session, tools, client)
+    yield _deferral(session, [tool for tool in tools if tool.id in session.catalog.by_id], client)
     yield _changes(state, client)
 
 

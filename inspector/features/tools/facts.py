@@ -53,9 +53,9 @@ def server_facts(
         yield Fact("declared", f"{', '.join(server.declared) or 'nothing'} (settings: client)")
         yield Fact("its claims", _TRUSTED if trusted else _NOT_TRUSTED)
         yield Fact("changed", _changes(server, changes))
-        yield Fact("clients", clients)
     yield views_fact(views)
     yield from warning_facts(server, flaws)
+    yield Fact("clients", clients)
 
 
 def views_fact(names: Sequence[str]) -> Fact:
@@ -169,12 +169,13 @@ def tool_json(session: SessionView, tool: Tool) -> dict[str, Any]:
 def delivery_lines(found: Iterable[ServerDelivery]) -> Iterator[str]:
     """The verdicts on servers, the worst first: a line for all clients and servers with the same reason.
 
-    On a single server it is for all clients with the same finding, numbers and all.
+    On a single server it is for all clients with the same finding, numbers and all. Clients of which too
+    little is known come last, in one line: why is a fact of theirs and none of the server's.
     """
     every = list(found)
     number = len({one.listed.server for one in every})
     groups: dict[tuple[Verdict, str, tuple[str, ...]], list[ServerDelivery]] = {}
-    for kind in Verdict:
+    for kind in sorted(Verdict, key=Verdict.UNKNOWN.__eq__):
         reasons: dict[tuple[str, str], dict[str, ServerDelivery]] = {}
         for one in every:
             if one.verdict is kind:
@@ -182,10 +183,14 @@ def delivery_lines(found: Iterable[ServerDelivery]) -> Iterator[str]:
         for (_client, reason), servers in reasons.items():
             first = next(iter(servers.values()))
             told = first.finding if len(servers) == 1 else reason
+            told = _TOO_LITTLE if kind is Verdict.UNKNOWN else told
             groups.setdefault((kind, told, tuple(servers)), []).append(first)
     for (kind, told, names), same in groups.items():
         where = "" if len(names) == number else f"{_names_of(names)}: "
         yield f"{where}{kind} in {_clients(same)}{_why(told, same, names[0])}"
+
+
+_TOO_LITTLE = "some of their rules are not known"
 
 
 def _shared(one: ServerDelivery) -> str:
@@ -208,14 +213,15 @@ def _clients(found: Sequence[ServerDelivery]) -> str:
     """The clients' names; where something was found, after each that is as sure how sure that is."""
     sure: dict[str, list[str]] = {}
     for one in found:
-        sure.setdefault(f" ({one.confidence})" if one.finding else "", []).append(one.client.name)
+        is_sure = not one.finding or one.verdict is Verdict.UNKNOWN
+        sure.setdefault("" if is_sure else f" ({one.confidence})", []).append(one.client.name)
     return ", ".join(f"{', '.join(names)}{how}" for how, names in sure.items())
 
 
 def _why(told: str, found: Sequence[ServerDelivery], server: str) -> str:
     """What was found, with an example: clients that share a reason may still differ in its numbers."""
     example = found[0].finding
-    if told == example:
+    if told in (example, _TOO_LITTLE):
         return f": {told}" if told else ""
     is_shared = all(one.finding == example for one in found)
     return f": {told} ({server}{'' if is_shared else f' in {found[0].client.name}'}: {example})"

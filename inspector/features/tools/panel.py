@@ -175,10 +175,12 @@ class ServerPanel(InContext, ViewPanel):
             return
 
         def show(found: Sequence[ServerDelivery]) -> None:
-            self._judged, self._verdicts = judged, " · ".join(delivery_lines(found))
-            self.draw()
+            before, self._verdicts = (self._judged[0], self._verdicts), "\n".join(delivery_lines(found))
+            self._judged = judged
+            if before != (server, self._verdicts):
+                self.draw()
 
-        self.run_job("verdicts", lambda _job: deliveries_in(judged[1], server), show)
+        self.run_job("verdicts", lambda job: deliveries_in(judged[1], server, job.stopped), show)
 
     def _walk(self, server: ServerState) -> None:
         """Walk from the server's entry to the model, in a thread: the last steps search."""

@@ -152,7 +152,7 @@ def test_a_result_says_what_its_schema_and_its_clients_make_of_it(
     done = toolsight("call", "paint:paint", "--files", str(tmp_path), *called)
     assert done.exit_code == 1, "a client may keep the text from its model"
     assert (tmp_path / "paint-1.png").read_bytes() == bytes(3)
-    assert "Zed (open source): without image" in done.stderr
+    assert "without image: " in done.stderr
     assert "output schema: does not fit: $.n: 'one' is not of type 'integer'" in done.stderr
     data = json.loads(toolsight("call", "paint:paint", "--json", *called).stdout)
     assert data["output"]["fits"] is False

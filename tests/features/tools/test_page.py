@@ -72,7 +72,7 @@ async def test_arrows_and_clicks_change_the_view_and_each_kind_of_row_keeps_its_
     async with tools_page() as (pilot, _):
         await until(pilot, lambda: shown(pilot) == "shop")
         await pilot.press("right")
-        assert strip(pilot).current == "stderr"
+        assert strip(pilot).current == "doctor"
         await pilot.press("down")
         await until(pilot, lambda: shown(pilot) == "shop:list_orders")
         line, text = next(pair for pair in enumerate(seen(pilot).splitlines()) if "JSON" in pair[1])
@@ -81,7 +81,7 @@ async def test_arrows_and_clicks_change_the_view_and_each_kind_of_row_keeps_its_
         rows(pilot).focus()
         await pilot.press("up")
         await until(pilot, lambda: shown(pilot) == "shop")
-        assert strip(pilot).current == "stderr"
+        assert strip(pilot).current == "doctor"
 
 
 async def test_a_filter_finds_descriptions_also_in_folded_servers_and_shows_the_server_above() -> None:

@@ -81,12 +81,12 @@ async def test_a_server_says_in_which_clients_it_works_and_what_stands_in_the_wa
         await says(pilot, "degraded in claude-code")
 
 
-async def test_d_walks_from_the_entry_to_the_step_that_loses_the_tools() -> None:
+async def test_the_doctor_walks_from_the_entry_to_the_step_that_loses_the_tools() -> None:
     async with tools_page("shop", servers=down("away")) as (pilot, _):
-        await pilot.press("d")
+        await pilot.press("D")
         await says(pilot, "✓ list_changed")
         await opened(pilot, "away")
-        await pilot.press("d")
+        await pilot.press("D")
         await says(pilot, "lost: it is not there")
 
 

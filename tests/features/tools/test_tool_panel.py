@@ -129,7 +129,7 @@ async def test_a_result_says_whether_it_fits_its_schema_and_what_a_client_would_
         await _typed_in(pilot)
         await says(pilot, "✕ does not fit the output schema")
         await says(pilot, "$.city: 3 is not of type 'string'")
-        await says(pilot, "✂ Zed (open source): without image")
+        await says(pilot, "✂ an error in place of it: Gemini CLI")
         await pilot.press("escape", "x", "enter")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
         pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "a.png")
