@@ -13,31 +13,24 @@ import pytest
 from textual.screen import Screen
 
 from inspector.app.base_screen import BaseScreen
-from inspector.app.dialogs.approver import ConsentDialog, QuestionDialog
+from inspector.app.dialogs.approver import ConsentDialog
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog
 from inspector.app.dialogs.settings import KnobDialog, SettingsDialog
 from inspector.app.place import (
     SCREENS,
-    EditPage,
-    ServerPage,
     ToolPage,
-    WhyNotPage,
 )
 from inspector.app.place_app import page_class
 from inspector.config.consent import Handed, ServerConsent
 from inspector.core.error import ConnectError
-from inspector.core.ranking import SearchRequest
-from inspector.core.report import Option
 from inspector.core.server import Program
 from inspector.core.tool import Tool
 from inspector.features.access.page import AccessScreen
 from inspector.features.bench.page import BenchRequestScreen, BenchScreen
 from inspector.features.chat.page import SessionScreen
-from inspector.features.check.finding import Place
 from inspector.features.check.page import FindingsScreen
-from inspector.features.check.source_text import Replacement
 from inspector.features.clients.page import ClientsScreen
 from inspector.features.clients.request_page import ManifestScreen
 from inspector.features.cost.audit.page import MachineScreen
@@ -49,21 +42,18 @@ from inspector.features.lab.runs.page import RecordedRunScreen, RecordedRunsScre
 from inspector.features.marketplace.page import MarketplaceScreen
 from inspector.features.registry.page import RegistryScreen
 from inspector.features.search.page import SearchScreen
-from inspector.features.search.source_change import SourceDialog, question
 from inspector.features.tools.page import ToolsScreen
 from inspector.features.trace.events_page import EventsScreen
 from inspector.features.trace.metrics.page import TelemetryScreen
 from inspector.features.trace.sessions_page import SessionsScreen
 from inspector.features.trace.timeline_page import TimelineScreen
-from inspector.mcp.elicitation import FormRequest, LinkRequest
-from inspector.mcp.question import server_question
+from inspector.mcp.elicitation import FormRequest
 from inspector.tokens.counter import TiktokenCounter
 from tests.features.access.test_page import POLICY as ACCESS
 from tests.features.check.test_page import offices
 from tests.features.lab.race.test_page import race_lab
 from tests.features.lab.runs.test_page import few_runs
-from tests.features.search.test_edit import BETTER, PAY, QUERY as REFUND, keys, shop
-from tests.features.search.test_source_dialog import EFFECT, NEW, OLD, SOURCE
+from tests.features.search.test_edit import keys
 from tests.features.trace.test_timeline_page import QUESTION, STEPS, reading_office
 from tests.support import firm
 from tests.support.canned import (
@@ -90,13 +80,11 @@ from tests.support.picture import (
     SnapCompare,
     acted,
 )
-from tests.support.tools_page import WEATHER_FRAMES, offering
 from tests.support.transcripts import StoreLibrary, records_of, story_store
 from tests.support.workbench import shop_and_weather
 from widgets import Confirm
 
 QUERY = "send a late order message"
-LATE = SearchRequest("send the customer of a late order a message")
 ORDERS = {"orders": [{"id": 7, "status": "late"}, {"id": 9, "status": "late"}]}
 STARTED = (
     ServerConsent(
@@ -157,16 +145,6 @@ def _planner_lab(folder: Path) -> MemoryLab:
     return lab
 
 
-def _source() -> SourceDialog:
-    path = Path("billing.py")
-    change = Replacement(path, SOURCE.encode(), SOURCE.replace(OLD, NEW).encode())
-    return SourceDialog(path, question(Place(path, 3), change, 7, EFFECT))
-
-
-def _link() -> QuestionDialog:
-    return QuestionDialog(server_question(LINK, VISITS))
-
-
 def _consent() -> ConsentDialog:
     return ConsentDialog("/home/me/mcp.json", STARTED)
 
@@ -184,13 +162,6 @@ def _talk_beside_a_story() -> Shown:
     call = calls(("weather__get_forecast", {"city": "Oslo"}))
     steps: tuple[Step, ...] = (searches(query="forecast for a city"), call, says("Sunny in Oslo."))
     return Shown(*steps, recorded=records_of(story_store()))
-
-
-def _wired() -> Shown:
-    servers = shop_and_weather()
-    for frame in WEATHER_FRAMES:
-        servers["weather"].log.append(frame)
-    return Shown(servers=servers)
 
 
 # From the view that a tool opens with to its form.
@@ -222,58 +193,12 @@ PAGES: Mapping[str, Picture] = {
         _office,
         _acts(Goes("search"), *keys(QUERY), "enter", Shows("confidence", "#facts")),
     ),
-    "find-why-not": Picture(
-        SearchScreen,
-        _office,
-        _acts(
-            Opens(SearchScreen, WhyNotPage("shop:cancel_order", LATE)),
-            Shows("Sentences tried"),
-        ),
-    ),
-    "find-edit": Picture(
-        SearchScreen,
-        lambda: Shown(servers=shop(), embedder=MemoryEmbedder()),
-        _acts(
-            Opens(SearchScreen, EditPage(PAY.id, REFUND)),
-            Shows("ranks are current"),
-            *keys(BETTER),
-            Shows("ranks are current"),
-        ),
-    ),
-    "find-rankers": Picture(
-        SearchScreen,
-        _office,
-        _acts(
-            Opens(SearchScreen, WhyNotPage("shop:cancel_order", LATE)),
-            "c",
-            *(Shows("pattern: regex"), Lacks("…  …")),
-        ),
-    ),
     "tool": Picture(
         ToolsScreen,
         Shown,
         _acts(Opens(ToolsScreen, ToolPage("weather:get_forecast")), *CALL, *"Oslo", "enter", Shows("✓ ok")),
     ),
     "servers": Picture(ToolsScreen, _failing, _acts(Goes("servers"), "end", Shows("broken"))),
-    "wire": Picture(
-        ToolsScreen,
-        _wired,
-        _acts(Opens(ToolsScreen, ServerPage("weather")), "left", Shows("→  initialize")),
-    ),
-    "resources": Picture(
-        ToolsScreen,
-        lambda: Shown(servers=offering()),
-        _acts(Opens(ToolsScreen, ServerPage("library")), *("right", "down"), Shows("logo")),
-    ),
-    "prompts": Picture(
-        ToolsScreen,
-        lambda: Shown(servers=offering()),
-        _acts(
-            *(Opens(ToolsScreen, ServerPage("library")), "right", "right", "down", "enter"),
-            *(Shows("↓  978-1"), "down", Shows("[978-1]"), "tab", Shows("↓  978-1"), "down", "down", "enter"),
-            Shows("Review 978-1"),
-        ),
-    ),
     "manifest": Picture(ManifestScreen, Shown, _acts(Goes("manifest"), Shows("weather"))),
     "clients": Picture(
         ClientsScreen,
@@ -378,8 +303,6 @@ FORM = FormRequest(
         "required": ["email"],
     },
 )
-LINK = LinkRequest("shop", "Log in to go on.", "http://bank.example@login.example/start?id=1")
-VISITS = (Option("open", "open in the browser"), Option("copy", "copy the address"))
 # Pages on which colour says what words do not say again, and those that are laid out anew where it is narrow.
 LIGHT = ("session", "find")
 AT_80 = ("session", "find", "tool", "servers", "budget", "timeline")
@@ -395,14 +318,7 @@ DIALOGS: Mapping[str, Picture] = {
         Confirm, Shown, _acts(Opens(ToolsScreen, ToolPage("shop:refund_order")), *CALL, "ctrl+r")
     ),
     "form": Picture(FormDialog, Shown, _acts(Opens(lambda: FormDialog(FORM)), "tab", "ctrl+r")),
-    "link": Picture(QuestionDialog, Shown, _acts(Opens(_link))),
-    "install": Picture(
-        QuestionDialog,
-        lambda: Shown(marketplace=shipped_market()),
-        _acts(Goes("marketplace"), Shows("34 plugins"), "enter", Shows("Install and start")),
-    ),
     "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
-    "source": Picture(SourceDialog, Shown, _acts(Opens(_source))),
     "detail": Picture(
         DetailScreen,
         Shown,

@@ -30,6 +30,8 @@ from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import READS, configured, shop_and_weather
 
+_SCENARIOS = Path(__file__).with_name("scenarios")
+FAILS, FORECAST = ((_SCENARIOS / f"{name}.yaml").read_text("utf-8") for name in ("fails", "forecast"))
 _VERBS = "add copy delete export find link lock merge move print read share tag"
 
 
@@ -169,91 +171,6 @@ def _file(path: Path) -> ScenarioFile:
         return ScenarioFile(path, problem=error.message)
 
 
-ALTERNATE = """
-title: Two tools in turn, slowly
-about: |
-  The model goes back and forth between two tools and takes a minute and a half for each call: the time window
-  never holds more than one. The window of the last ten calls does: the fourth equal call in it is a loop.
-expect:
-  - {event: count, tool: "weather:get_forecast", in_time: 1, in_calls: 2}
-  - {event: loop, tool: "weather:get_forecast", count: 4, trigger: calls}
-  - {event: evict, tool: "weather:get_forecast", cause: loop}
-  - {event: request, think: true}
-  - {event: end, outcome: answered}
-never:
-  - {event: loop, trigger: time}
-turns:
-  - user: Can I cycle through Oslo this week?
-    steps:
-      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast, list_orders]}}]
-      - {wait: 90, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo, days: 5}}]}
-      - {wait: 90, calls: [{tool: "shop:list_orders", arguments: {city: Oslo}}]}
-      - {wait: 90, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo, days: 5}}]}
-      - {wait: 90, calls: [{tool: "shop:list_orders", arguments: {city: Oslo}}]}
-      - {wait: 90, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo, days: 5}}]}
-      - {wait: 90, calls: [{tool: "shop:list_orders", arguments: {city: Oslo}}]}
-      - {wait: 90, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo, days: 5}}]}
-      - {think: "Forecast, orders, forecast, orders. Neither has changed.", say: Better not today.}
-"""
-LOOP = """
-title: A slash at the end hides no loop
-about: Three equal calls within two minutes are a loop, however their arguments are written.
-expect:
-  - {event: loop, tool: "weather:get_forecast", count: 3, trigger: time}
-  - {event: evict, tool: "weather:get_forecast", cause: loop}
-  - {event: reject, name: weather__get_forecast, reason: evicted}
-  - {event: load, tool: "weather:get_forecast"}
-  - {event: end, outcome: answered}
-turns:
-  - user: What is the weather in Oslo?
-    steps:
-      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast]}}]
-      - {wait: 2, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]}
-      - {wait: 2, calls: [{tool: "weather:get_forecast", arguments: {city: Oslo/}}]}
-      - {wait: 2, calls: [{tool: "weather:get_forecast", arguments: {city: "  Oslo"}}]}
-      - {think: Three times the same., calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]}
-      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast]}}]
-      - {wait: 2, calls: [{tool: "weather:get_forecast", arguments: {city: Bergen}}]}
-      - say: Snow in Oslo, rain in Bergen.
-"""
-MISSED = """
-title: A retry that should have been a loop
-about: Two equal calls are a retry; this scenario expects too much.
-profile: kaman
-expect:
-  - {event: loop, tool: "weather:get_forecast"}
-  - {event: end, outcome: answered}
-never:
-  - {event: result, tool: "weather:get_forecast"}
-turns:
-  - user: Oslo?
-    steps:
-      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast]}}]
-      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
-      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
-      - say: Snow.
-"""
-REDUNDANT = """
-title: Searching for the same thing twice
-expect:
-  - {event: redundant, overlap: {at_least: 0.8}}
-turns:
-  - user: Which orders are late?
-    steps:
-      - calls: [{tool: search_tools, arguments: {query: list orders}}]
-      - calls: [{tool: search_tools, arguments: {query: orders by status}}]
-      - say: The same tools again.
-"""
-
-FAILS = """
-title: A tool that is not there cannot change
-turns:
-  - user: Oslo?
-    change: {server: weather, remove: ["weather:nothing"]}
-    steps: [{say: Snow.}]
-"""
-
-
 def hostile_servers(text: str) -> dict[str, MemoryServer]:
     """A server whose tool has the text in its description and its answer."""
 
@@ -286,31 +203,13 @@ def hostile_scenario(text: str) -> str:
 
 
 def written(folder: Path, **texts: str) -> Path:
-    """A folder of scenario files: `texts`, or by default those above and one that cannot be read."""
-    texts = texts or {
-        "alternate": ALTERNATE,
-        "loop": LOOP,
-        "missed": MISSED,
-        "redundant": REDUNDANT,
-        "unreadable": "turns: no list",
-    }
+    """A folder of scenario files: `texts`, or by default some that run and one that cannot be read."""
+    if not texts:
+        names = ("alternate", "loop", "missed", "redundant", "unreadable")
+        texts = {name: (_SCENARIOS / f"{name}.yaml").read_text("utf-8") for name in names}
     for name, text in texts.items():
         (folder / f"{name}.yaml").write_text(text, encoding="utf-8")
     return folder
-
-
-FORECAST = """
-title: A forecast
-about: One search, one call.
-expect: [{event: result, tool: "weather:get_forecast", ok: true}, {event: end, outcome: answered}]
-never: [{event: reject}]
-turns:
-  - user: Oslo?
-    steps:
-      - calls: [{tool: search_tools, arguments: {tool_names: [get_forecast], server_name: weather}}]
-      - calls: [{tool: "weather:get_forecast", arguments: {city: Oslo}}]
-      - say: Snow.
-"""
 
 
 @dataclass(slots=True)

@@ -21,19 +21,6 @@ from widgets import RecordList, ViewStrip
 
 FORECAST = "weather:get_forecast"
 SIDE_BY_SIDE, IN_TURNS = (120, 36), (80, 24)
-_LISTED = '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"get_forecast"}]}}'
-_HELLO = '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}}'
-WEATHER_FRAMES = (
-    Frame(1, 1_772_438_400.0, True, FrameKind.REQUEST, "initialize", "1", 158, "{}"),
-    Frame(2, 1_772_438_400.043, False, FrameKind.OTHER, "", "", 17, "weather 1.0 ready"),
-    Frame(3, 1_772_438_400.412, False, FrameKind.RESULT, "initialize", "1", len(_HELLO), _HELLO, 412.0),
-    Frame(4, 1_772_438_400.413, True, FrameKind.NOTIFICATION, "notifications/initialized", "", 54, "{}"),
-    Frame(5, 1_772_438_400.415, True, FrameKind.REQUEST, "tools/list", "2", 46, "{}"),
-    Frame(6, 1_772_438_400.418, False, FrameKind.RESULT, "tools/list", "2", len(_LISTED), _LISTED, 3.0),
-)
-"""What connecting to a server and listing its tools looks like; it prints a line too many on stdout."""
-
-
 GUIDE, LOGO, BOOK = "library://guide.md", "library://logo.png", "library://books/{isbn}"
 BYTES = b"\x89PNG\r\n\x1a\n"
 CAN = ("tools", "resources", "prompts", "completions")

@@ -50,8 +50,8 @@ class Asking(App[None]):
         if not (is_typed and isinstance(self.screen, GuardedConfirm) and self.screen.pass_on(event)):
             await super().on_event(event)
 
-    async def ask(self, pilot: Pilot[None]) -> None:
-        self.push_screen(GuardedConfirm("Call it?", "It deletes.", CHOICES), self.answers.append)
+    async def ask(self, pilot: Pilot[None], *choices: Choice) -> None:
+        self.push_screen(GuardedConfirm("Call it?", "It deletes.", choices or CHOICES), self.answers.append)
         await pilot.pause()
 
     @property
@@ -109,17 +109,10 @@ async def test_a_deliberate_key_answers(clock: Clock, keys: tuple[str, ...], ans
         assert app.answers == [answer]
 
 
-async def test_a_key_that_is_no_letter_answers_after_the_first_second(clock: Clock) -> None:
+async def test_a_key_that_is_no_letter_answers(clock: Clock) -> None:
     app = Asking()
     async with app.run_test() as pilot:
-        choices = (Choice("ctrl+r", "call it"), Choice("n", "no"))
-        app.push_screen(GuardedConfirm("Call it?", "It deletes.", choices), app.answers.append)
-        await pilot.pause()
-        await pilot.press("ctrl+r")
-        assert app.answers == []
-        clock.now = 1.8
-        await pilot.press("n")
-        assert app.answers == []
+        await app.ask(pilot, Choice("ctrl+r", "call it"), Choice("n", "no"))
         clock.now = 5.0
         await pilot.press("ctrl+r")
         assert app.answers == ["call it"]
@@ -170,19 +163,20 @@ async def test_the_first_second_begins_with_the_first_frame_on_a_busy_machine(cl
         assert app.answers == []
 
 
-@pytest.mark.parametrize("size", [(80, 16), (46, 24), (8, 2)])
+@pytest.mark.parametrize(
+    ("size", "keys"), [((80, 16), "left left enter"), ((46, 24), "enter"), ((8, 2), "escape")]
+)
 async def test_a_terminal_too_small_for_the_question_says_so_and_takes_no_only(
-    clock: Clock, size: tuple[int, int]
+    clock: Clock, size: tuple[int, int], keys: str
 ) -> None:
-    for keys in ("enter", "escape", "left left enter"):
-        app = Asking()
-        async with app.run_test(size=size) as pilot:
-            await app.ask(pilot)
-            assert "too small" in "".join(lines(app)) or size == (8, 2)
-            assert "session" not in "".join(lines(app))
-            clock.now += 2
-            await pilot.press(*keys.split(), "enter")
-            assert app.answers == ["no"], keys
+    app = Asking()
+    async with app.run_test(size=size) as pilot:
+        await app.ask(pilot)
+        assert "too small" in "".join(lines(app)) or size == (8, 2)
+        assert "session" not in "".join(lines(app))
+        clock.now += 2
+        await pilot.press(*keys.split(), "enter")
+        assert app.answers == ["no"]
 
 
 class Answering:

@@ -2,9 +2,8 @@
 
 import pytest
 from hypothesis import given, strategies as st
-from textual.app import App, ComposeResult
 
-from tests.widgets.screen import lines
+from tests.widgets.screen import Host, lines
 from widgets import BigNumber, Meter, Segment, stacked
 from widgets.meter import big, draw, size_for
 
@@ -33,26 +32,15 @@ def test_a_tick_stands_at_its_share() -> None:
     assert draw([], 100, 10, 0.7).plain == "░░░░░░░┊░░"
 
 
-class MeterApp(App[None]):
-    def __init__(self, *meters: Meter) -> None:
-        super().__init__()
-        self.meters = meters
-
-    def compose(self) -> ComposeResult:
-        yield from self.meters
-
-
 @pytest.mark.parametrize("width", [10, 12, 30, 80])
 async def test_the_label_is_never_cut(width: int) -> None:
-    app = MeterApp(Meter((Segment("tools", 5),), 10, label="5k of 10k"), Meter((), 0))
+    app = Host(Meter((Segment("tools", 5),), 10, label="5k of 10k"), Meter((), 0))
     async with app.run_test(size=(width, 3)):
         assert "5k of 10k" in lines(app)[0]
 
 
 async def test_more_than_everything_is_said() -> None:
-    app = MeterApp(
-        Meter((Segment("a", 150),), 100, label="150 of 100"), Meter((Segment("a", 1),), 0, label="x")
-    )
+    app = Host(Meter((Segment("a", 150),), 100, label="150 of 100"), Meter((Segment("a", 1),), 0, label="x"))
     async with app.run_test(size=(60, 3)):
         first, second, _ = lines(app)
         assert "150 of 100  ⚠ over 150 %" in first
@@ -75,13 +63,9 @@ def test_a_number_never_leaves_its_place_and_would_leave_it_if_it_were_larger(
     assert len(larger) > height or len(larger[0]) > width
 
 
-class _Host(App[None]):
-    def compose(self) -> ComposeResult:
-        yield BigNumber()
-
-
 async def test_a_place_too_small_for_dots_gets_the_text() -> None:
-    async with _Host().run_test(size=(8, 1)) as pilot:
-        pilot.app.query_one(BigNumber).value = "72%"
+    app = Host(BigNumber())
+    async with app.run_test(size=(8, 1)) as pilot:
+        app.made.value = "72%"
         await pilot.pause()
         assert "72%" in lines(pilot.app)[0]

@@ -1,11 +1,10 @@
 """A form reads what was typed, says what is wrong, and hands over values."""
 
 import pytest
-from textual.app import App, ComposeResult
 from textual.widgets import Input, Select, TextArea
 
 from tests.widgets.hostile import HOSTILE, dangerous
-from tests.widgets.screen import lines
+from tests.widgets.screen import Host, lines
 from widgets import Field, SchemaForm
 from widgets.prompt import InvalidValue, parse
 
@@ -19,14 +18,10 @@ FIELDS = (
 )
 
 
-class FormApp(App[None]):
+class FormApp(Host[SchemaForm]):
     def __init__(self, fields: tuple[Field, ...] = FIELDS) -> None:
-        super().__init__()
-        self.made = SchemaForm(fields)
+        super().__init__(SchemaForm(fields))
         self.sent: list[dict[str, object]] = []
-
-    def compose(self) -> ComposeResult:
-        yield self.made
 
     def on_schema_form_submitted(self, event: SchemaForm.Submitted) -> None:
         self.sent.append(event.values)

@@ -2,11 +2,10 @@
 
 import pytest
 from hypothesis import given, strategies as st
-from textual.app import App, ComposeResult
 
 from tests.support.any_json import any_json
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
-from tests.widgets.screen import lines
+from tests.widgets.screen import Host, lines
 from widgets import SchemaTree, schema_tree
 from widgets.schema_tree import Entry, children, resolve, top
 
@@ -31,15 +30,8 @@ def text(entry: Entry) -> str:
     return "".join(piece for piece, _ in entry.label)
 
 
-class TreeApp(App[None]):
+class TreeApp(Host[SchemaTree]):
     CSS = "SchemaTree { height: 1fr; }"
-
-    def __init__(self, value: object, *, schema: bool = True) -> None:
-        super().__init__()
-        self.made = SchemaTree(value, schema=schema)
-
-    def compose(self) -> ComposeResult:
-        yield self.made
 
 
 def test_a_parameter_says_type_choices_default_and_description() -> None:
@@ -64,7 +56,7 @@ def test_any_value_can_be_outlined_to_the_bottom(value: object) -> None:
 
 
 async def test_a_recursive_schema_opens_and_stops_where_it_repeats() -> None:
-    app = TreeApp(LOOP)
+    app = TreeApp(SchemaTree(LOOP, schema=True))
     async with app.run_test() as pilot:
         await pilot.press("enter", "down", "y")
         screen = "\n".join(lines(app))
@@ -75,7 +67,7 @@ async def test_a_recursive_schema_opens_and_stops_where_it_repeats() -> None:
 
 async def test_of_many_lines_the_first_are_shown_and_all_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(schema_tree, "_MOST", 5)
-    app = TreeApp({str(n): n for n in range(1_000)}, schema=False)
+    app = TreeApp(SchemaTree({str(n): n for n in range(1_000)}))
     async with app.run_test() as pilot:
         assert "… 995 more" in "\n".join(lines(app))
         await pilot.press(*["down"] * 5, "y")
@@ -86,7 +78,7 @@ async def test_a_hostile_schema_is_harmless() -> None:
     properties = {
         key: {"type": key, "description": key, "default": key, "enum": [key]} for key in (*HOSTILE, LONG)
     }
-    app = TreeApp({"properties": properties, "title": LONG})
+    app = TreeApp(SchemaTree({"properties": properties, "title": LONG}, schema=True))
     async with app.run_test() as pilot:
         await pilot.press("enter", "end")
         assert dangerous("".join(lines(app))) == []

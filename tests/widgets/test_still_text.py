@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import Static
 
+from tests.widgets.screen import Host
 from widgets import StillText
 
 WIDTH = 12
@@ -24,23 +24,11 @@ class CountedText(StillText):
         return super().refresh(*regions, layout=layout, **more)
 
 
-class TextApp(App[None]):
-    """One text above a line."""
-
-    def __init__(self, text: Static, styles: str = "") -> None:
-        super().__init__()
-        self.CSS = f"Static {{ {styles} }}"  # type: ignore[misc]
-        self.text = text
-
-    def compose(self) -> ComposeResult:
-        yield self.text
-        yield Static("the end", id="end")
-
-
 async def cost(before: Content, after: Content, styles: str = "width: 1fr") -> list[bool]:
     """The refreshes that the change from one text to another takes."""
-    text = CountedText()
-    async with TextApp(text, styles).run_test(size=(WIDTH, 10)) as pilot:
+    app = Host(text := CountedText(), Static("the end"))
+    app.CSS = f"Static {{ {styles} }}"  # type: ignore[misc]
+    async with app.run_test(size=(WIDTH, 10)) as pilot:
         text.update(before)
         await pilot.pause()
         text.layouts.clear()

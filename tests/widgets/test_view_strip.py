@@ -2,24 +2,18 @@
 
 from collections.abc import Sequence
 
-from textual.app import App, ComposeResult
-
-from tests.widgets.screen import lines
+from tests.widgets.screen import Host, lines
 from widgets import Column, Record, RecordList, ViewStrip
 
 VIEWS = ("about", "schema", "cost")
 
 
-class StripApp(App[None]):
+class StripApp(Host[ViewStrip]):
     """A strip, and what was chosen."""
 
     def __init__(self, views: Sequence[str] = VIEWS) -> None:
-        super().__init__()
-        self.strip = ViewStrip(views)
+        super().__init__(ViewStrip(views))
         self.chosen: list[str] = []
-
-    def compose(self) -> ComposeResult:
-        yield self.strip
 
     def on_view_strip_chosen(self, event: ViewStrip.Chosen) -> None:
         self.chosen.append(event.view)
@@ -29,10 +23,10 @@ async def test_stepping_goes_round() -> None:
     app = StripApp()
     async with app.run_test(size=(40, 3)) as pilot:
         for by in (-1, 1, 1):
-            app.strip.step(by)
+            app.made.step(by)
         await pilot.pause()
         assert app.chosen == ["cost", "about", "schema"]
-        assert app.strip.current == "schema"
+        assert app.made.current == "schema"
 
 
 async def test_a_click_chooses_a_name_and_the_gap_none() -> None:
@@ -48,7 +42,7 @@ async def test_a_click_chooses_a_name_and_the_gap_none() -> None:
 async def test_where_the_names_do_not_fit_the_chosen_one_is_still_shown() -> None:
     app = StripApp([f"view-{number}" for number in range(12)])
     async with app.run_test(size=(30, 3)) as pilot:
-        app.strip.step(-1)
+        app.made.step(-1)
         await pilot.pause()
         assert "[view-11]" in lines(app)[0]
 
@@ -57,6 +51,6 @@ async def test_what_is_typed_behind_a_slash_filters_the_view() -> None:
     app = StripApp()
     async with app.run_test(size=(40, 9)) as pilot:
         await app.mount(below := RecordList((Column("name", ""),), (Record("a", ("abc",)),)))
-        app.strip.focus()
+        app.made.focus()
         await pilot.press("slash", "b", "c")
         assert below.filter_text == "bc"
