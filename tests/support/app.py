@@ -1,7 +1,7 @@
 """The app on an in-memory workbench, driven by real key presses."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -21,19 +21,14 @@ from inspector.app.place import Destination
 from inspector.app.stream import View
 from inspector.config.configuration import Configuration
 from inspector.config.profile import DEFAULT_PROFILE
-from inspector.core.access import AccessPolicy
-from inspector.core.budget import Prices
 from inspector.core.error import SettingProblem
 from inspector.core.feature import Part, Parts
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
 from inspector.features.chat.page import SessionScreen
-from inspector.mcp.client.connector import McpConnector
-from inspector.search.index.ports import Embedder
 from inspector.session.view import SessionView
 from tests.support.fakes import Step
-from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import Compose, Rig, opened
+from tests.support.workbench import Rig, opened
 
 # Seconds that a condition may take on a machine that is busy with other things.
 PATIENCE = 30
@@ -79,50 +74,30 @@ class RigApp(ToolsightApp):
 @asynccontextmanager
 async def app_rig(
     *steps: Step,
-    servers: Mapping[str, MemoryServer] | None = None,
     size: tuple[int, int] = (120, 32),
     settled: bool = True,
-    approved: bool = True,
-    embedder: Embedder | None = None,
-    configuration: Configuration | None = None,
-    prices: Sequence[Prices] = (),
     at_home: bool = False,
     yes: bool = False,
-    marketplace: Compose | None = None,
-    policy: Callable[[], AccessPolicy] | None = None,
-    values: Mapping[str, Any] | None = None,
     beside: Beside = lambda _: {},
-    mcp: McpConnector | None = None,
+    **ground: Any,
 ) -> AsyncGenerator[tuple[Pilot[None], Rig], None]:
     """The app, running; with `settled` every server is ready or failed and drawn.
 
-    What the app gets `beside` the workbench are parts by their keys, and fields of `Opened`.
-
-    Tests of the session page take `at_home`; under any other page there is a blank one. With `yes` every call
-    is approved without asking.
+    What the app gets `beside` the workbench are parts by their keys, and fields of `Opened`; `ground` is what
+    `opened` takes besides. Tests of the session page take `at_home`; under any other page there is a blank
+    one. With `yes` every call is approved without asking.
     """
     approver, elicitor = ModalApprover(yes=yes), ModalElicitor()
-    async with opened(
-        *steps,
-        servers=servers,
-        approver=approver,
-        elicitor=elicitor,
-        approved=approved,
-        embedder=embedder,
-        configuration=configuration,
-        prices=prices,
-        marketplace=marketplace,
-        policy=policy,
-        values=values,
-        mcp=mcp,
-    ) as rig:
-        app = app_on(
-            rig,
-            approver,
-            at_home=at_home,
-            elicitor=elicitor,
-            beside=beside,
-        )
+    async with opened(*steps, approver=approver, elicitor=elicitor, **ground) as rig:
+
+        async def start() -> Opened:
+            given = beside(rig)
+            parts = {key: one for key, one in given.items() if isinstance(key, Part) and one is not None}
+            fields = {key: one for key, one in given.items() if isinstance(key, str)}
+            return Opened(rig.bench, rig.memory, approver, elicitor=elicitor, parts=Parts(parts), **fields)
+
+        app = RigApp(start)
+        app.at_home = at_home
         async with app.run_test(size=size) as pilot:
             if settled:
                 await ready(pilot, rig)
@@ -141,34 +116,6 @@ def is_up_to_date(pilot: Pilot[None], rig: Rig) -> bool:
     """Whether the pages show the session as it is."""
     view: View | None = pilot.app.view  # type: ignore[attr-defined]
     return view is not None and view.state == rig.bench.state
-
-
-def app_on(
-    rig: Rig,
-    approver: ModalApprover,
-    *,
-    at_home: bool,
-    elicitor: ModalElicitor | None = None,
-    beside: Beside = lambda _: {},
-) -> ToolsightApp:
-    """An app that shows the rig's workbench."""
-
-    async def start() -> Opened:
-        given = beside(rig)
-        return Opened(
-            rig.bench,
-            rig.memory,
-            approver,
-            elicitor=elicitor,
-            parts=Parts(
-                {key: one for key, one in given.items() if isinstance(key, Part) and one is not None}
-            ),
-            **{key: one for key, one in given.items() if isinstance(key, str)},
-        )
-
-    app = RigApp(start)
-    app.at_home = at_home
-    return app
 
 
 async def goes(pilot: Pilot[None], page: str) -> None:
