@@ -42,9 +42,8 @@ def loaded_after(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize("module", ["inspector.cli", "inspector.app.app"])
-def test_starting_the_program_imports_no_slow_vendor(module: str) -> None:
-    assert not loaded_after(f"import {module}") & set(SLOW)
+def test_starting_the_program_imports_no_slow_vendor() -> None:
+    assert not loaded_after("import inspector.cli, inspector.app.app") & set(SLOW)
 
 
 def test_static_vectors_are_read_when_something_is_searched() -> None:
@@ -52,17 +51,10 @@ def test_static_vectors_are_read_when_something_is_searched() -> None:
     assert not loaded & {*SLOW, "safetensors", "wordllama"}
 
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        "inspector.features.tools.command",
-        "inspector.features.cost.command",
-        "inspector.features.trace.command",
-        "inspector.features.trace.metrics.spans",
-    ],
-)
-def test_a_command_that_prints_imports_no_screen(module: str) -> None:
-    assert not loaded_after(f"import {module}") & {*SLOW, "textual"}
+def test_a_command_that_prints_imports_no_screen() -> None:
+    modules = ("tools.command", "cost.command", "trace.command", "trace.metrics.spans")
+    loaded = loaded_after(f"import {', '.join(f'inspector.features.{name}' for name in modules)}")
+    assert not loaded & {*SLOW, "textual"}
 
 
 def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
@@ -91,9 +83,10 @@ def test_the_widgets_package_names_exactly_what_it_exports() -> None:
     assert set(widgets.__all__) == set(widgets._HOME)
 
 
-@pytest.mark.parametrize("module", ["inspector.core.session", "inspector.session.workbench"])
-def test_the_engine_runs_without_a_screen_or_a_vendor(module: str) -> None:
-    assert not loaded_after(f"import {module}") & {*SLOW, "textual", "rich", "widgets", "pydantic", "click"}
+def test_the_engine_and_its_connections_run_without_a_screen_or_a_vendor() -> None:
+    loaded = loaded_after("import inspector.session.workbench, inspector.mcp.client.connector")
+    vendors = {"textual", "rich", "widgets", "pydantic", "click", "mcp_types", "httpx2", "anyio"}
+    assert not loaded & {*SLOW, *vendors}
 
 
 def test_every_module_can_be_imported() -> None:

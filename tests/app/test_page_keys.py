@@ -23,6 +23,7 @@ from inspector.core.tool import Tool
 from inspector.features.tools.page import ToolsScreen
 from inspector.features.trace.events_page import ALL, GROUPS
 from tests.support.app import RigApp, app_rig, goes, ready, toasts, until
+from tests.support.examples import examples
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import opened
 from tests.widgets.hostile import dangerous
@@ -100,6 +101,7 @@ def test_an_id_that_nothing_has_is_named_with_the_closest_ones() -> None:
     assert "place.find" in problems[0]
 
 
+@examples(share=0.5)
 @given(st.dictionaries(st.one_of(st.sampled_from(IDS), st.text()), st.one_of(st.text(), st.integers())))
 def test_whatever_stands_in_the_file_is_used_or_told(wanted: dict[str, object]) -> None:
     keymap, problems = checked(wanted, ToolsightApp)

@@ -119,14 +119,6 @@ def test_what_a_knob_cannot_be_is_refused_with_what_it_may_be(path: str, text: s
     assert told in refused(path, text).message
 
 
-def test_a_path_that_there_is_not_is_told_with_the_nearest() -> None:
-    with pytest.raises(ConfigError) as raised:
-        find_knob("binding.capacty")
-    assert "`binding.capacity`" in raised.value.hint
-    with pytest.raises(ConfigError):
-        find_knob("")
-
-
 def test_one_wrong_value_changes_nothing() -> None:
     with pytest.raises(ConfigError):
         with_values(Settings(), {"binding.capacity": 3, "gate.top_k": 0})

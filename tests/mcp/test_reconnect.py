@@ -163,14 +163,6 @@ async def test_a_tool_whose_server_leaves_while_the_user_is_asked_is_not_called(
         assert rig.servers["shop"].calls == []
 
 
-async def test_a_reconnect_between_two_calls_leaves_the_request_as_it_was() -> None:
-    async with used() as rig:
-        rig.bench.load("shop:list_orders")
-        before = rig.bench.next_request()
-        await rig.bench.reconnect("weather")
-        assert rig.bench.next_request() == before
-
-
 async def test_a_tool_that_a_request_went_without_comes_back_at_the_end() -> None:
     async with used(says("Later."), says("Again.")) as rig:
         rig.bench.load("shop:list_orders")
