@@ -99,7 +99,7 @@ numbers: $(STAMP) ## measure the figures of the README and the docs, and write t
 	$(BIN)/python -m docs.figures $(if $(QUICK),--quick) $(if $(DATA),--data $(DATA))
 
 docs: $(STAMP) ## write the tables of commands and keys in the docs again
-	$(BIN)/python -m tests.support.doc_table
+	$(BIN)/python -m docs.tables
 
 lock: $(UV) ## resolve requirements.lock again
 	$(UV) pip compile $(LOCK) pyproject.toml --extra postgres --group dev --output-file requirements.lock

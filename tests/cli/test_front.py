@@ -8,8 +8,8 @@ from pathlib import Path
 import click
 import pytest
 
+from docs import tables
 from inspector.cli.root import cli
-from tests.support import doc_table
 from tests.support.commands import Toolsight
 from tests.support.retrieval import give
 
@@ -41,10 +41,10 @@ def test_thirty_words_have_an_entry() -> None:
     assert len(rows) - 1 <= 36
 
 
-@pytest.mark.parametrize("page", doc_table.PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", tables.PAGES, ids=lambda page: page.stem)
 def test_the_tables_of_commands_and_keys_are_those_of_the_program(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert doc_table.written(text) == text, "`make docs` writes them"
+    assert tables.written(text) == text, "`make docs` writes them"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -15,7 +15,7 @@ from inspector.app.command import bound_keys
 from inspector.cli.root import cli
 from inspector.features.check.checking import RULES
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
+DOCS = Path(__file__).resolve().parent
 PAGES = (DOCS / "configuration.md", DOCS / "sessions.md", DOCS / "check.md")
 _PLACED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NAMES = {"question_mark": "?", "slash": "/", "equals_sign": "=", "plus": "+", "minus": "-"}
