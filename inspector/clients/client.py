@@ -17,7 +17,15 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from inspector.clients.rule import ListingRule, NameRule, ResultRule, SchemaRule, SearchRule, TextRule
+from inspector.clients.rule import (
+    HttpRule,
+    ListingRule,
+    NameRule,
+    ResultRule,
+    SchemaRule,
+    SearchRule,
+    TextRule,
+)
 from inspector.config.file import MEGABYTE, read_text
 from inspector.core.error import ConfigError
 from inspector.core.settings import ClientCapabilities
@@ -53,6 +61,7 @@ class Topic(StrEnum):
     DEFERRAL = "deferral"
     SEARCH = "search"
     PROTOCOL = "protocol"
+    HTTP = "http"
     RESULTS = "results"
     TASKS = "tasks"
 
@@ -145,6 +154,7 @@ class Client:
     search: SearchRule
     declares: ClientCapabilities
     facts: tuple[Fact, ...]
+    http: HttpRule = HttpRule()
     results: ResultRule = ResultRule()
     follows_changes: bool = False
     news_reach: bool | None = None
@@ -299,13 +309,14 @@ def _lines(facts: dict[str, Any], sources: dict[str, Any]) -> Iterator[dict[str,
 
 
 class Kind(StrEnum):
-    """What becomes of tools, in words for several servers; those above `TASK` cost a tool altogether."""
+    """What becomes of tools, in words for several servers; those above `UNSURE` cost a tool altogether."""
 
     UNREACHED = "it cannot be reached"
     LOST = "definitions cannot be read"
     PAGE = "later pages are not read"
     NAME_REFUSED = "names are refused"
     SCHEMA_REFUSED = "tools are refused"
+    UNSURE = "whether it can be reached is not known"
     TASK = "tools that run only as a task cannot be called"
     HIDDEN = "tools for a view alone are hidden"
     MOST = "not all tools can be on"
@@ -329,6 +340,7 @@ class Kind(StrEnum):
 
 _TOPICS = {
     Kind.UNREACHED: Topic.PROTOCOL,
+    Kind.UNSURE: Topic.PROTOCOL,
     Kind.NAME_REFUSED: Topic.NAMES,
     Kind.SCHEMA_REFUSED: Topic.SCHEMAS,
     Kind.TASK: Topic.TASKS,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 
 from inspector.clients.client import HARMLESS, KEEPS_OUT, Change, Client, Confidence, Fact, Kind, Topic
 from inspector.clients.seen import SeenTool, kept_of, see_all
@@ -56,8 +56,7 @@ class Verdict(StrEnum):
 class Listed:
     """What a server lists: the tools that could be read, in order, what could not, and what else it says.
 
-    `protocol` is the revision that was agreed upon. `is_new_only` says that it was seen to refuse who speaks
-    an older one than 2026-07-28.
+    `protocol` is the revision that was agreed upon; `refuses_older` as in `ServerInfo`.
     """
 
     server: str
@@ -65,7 +64,7 @@ class Listed:
     skipped: Sequence[SkippedTool] = ()
     instructions: str = ""
     protocol: str = ""
-    is_new_only: bool = False
+    refuses_older: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +137,11 @@ class ServerDelivery:
         return sum(one.reaches for one in self.tools)
 
     @property
+    def is_reached(self) -> bool:
+        """Whether the client speaks a revision that the server takes, as far as that is known."""
+        return Kind.UNREACHED not in self.by_kind
+
+    @property
     def is_short(self) -> bool:
         """Whether a tool that is meant for a model does not reach it."""
         return any(kind in KEEPS_OUT for kind in self.by_kind)
@@ -161,7 +165,7 @@ class ServerDelivery:
         """Whether the server works there."""
         if (worst := self.worst) is None:
             return Verdict.WORKS
-        if worst.kind is Kind.UNKNOWN:
+        if worst.kind in (Kind.UNKNOWN, Kind.UNSURE):
             return Verdict.UNKNOWN
         unusable = {one.tool for kind in (*KEEPS_OUT, Kind.TASK) for one, _ in self.by_kind.get(kind, ())}
         return Verdict.BLOCKED if self._meant and len(unusable) == len(self._meant) else Verdict.DEGRADED
@@ -203,12 +207,13 @@ class ServerDelivery:
         if worst is None:
             return f"{title} shows your {every}."
         if self.verdict is Verdict.UNKNOWN:
-            return f"Whether your {every} work in {title} is not known: {worst.says}."
+            verb = "works" if number == 1 else "work"
+            return f"Whether your {every} {verb} in {title} is not known: {worst.says}."
         tools = self.by_kind.get(worst.kind, ())
         at = f" in {_name(tools[0][0].tool)}{f' ({place})' if place else ''}" if tools else ""
         if worst.kind is Kind.UNREACHED:
             return f"{title} {none}, because {worst.says}."
-        if worst.kind not in KEEPS_OUT:
+        if worst.kind not in KEEPS_OUT or not tools:
             return f"{title} shows your {every}, but {self.finding}."
         shown = sum(one.reaches for one in self._meant)
         told = f"shows {shown:,} of your {every}" if shown else none
@@ -247,7 +252,8 @@ def deliver(
     """
     judge = _Judge(client, tokens)
     seen: dict[str, list[SeenTool]] = {}
-    for one in see_all(client, [tool for listed in servers for tool in listed.tools], only):
+    reached = (listed for listed in servers if judge.unreached(listed) is None)
+    for one in see_all(client, [tool for listed in reached for tool in listed.tools], only):
         seen.setdefault(one.tool.server, []).append(one)
     wanted = (listed for listed in servers if only in ("", listed.server))
     return tuple(judge.server(listed, seen.get(listed.server, ())) for listed in wanted)
@@ -267,12 +273,13 @@ class _Judge:
         return Reason(kind, says, place, sure, fact, topic or kind.topic)
 
     def _fact(self, topic: Topic, says: str) -> Fact | None:
-        """The fact that names what the words name, such as a number or a keyword, else the weakest."""
-        weakest, named = self._behind[topic], frozenset(_TELLING.findall(says))
-        if weakest is None:
-            return None
-        known = (one for one in self._client.facts if one.topic is topic and not one.remark)
-        return next((one for one in known if named.intersection(_TELLING.findall(one.says))), weakest)
+        """The fact that names most of what the words do, such as a number or a keyword, else the weakest."""
+        named, best, most = frozenset(_TELLING.findall(says)), self._behind[topic], 0
+        for one in self._client.facts:
+            is_behind = one.topic is topic and not one.remark and one.confidence is not Confidence.ASSUMED
+            if is_behind and (common := len(named.intersection(_TELLING.findall(one.says)))) > most:
+                best, most = one, common
+        return best
 
     def _changed(self, change: Change) -> Reason:
         topic = Topic.TASKS if change.kind is Kind.UNKNOWN else None
@@ -284,32 +291,40 @@ class _Judge:
 
     def server(self, listed: Listed, seen: Sequence[SeenTool]) -> ServerDelivery:
         """What becomes of one server."""
-        unreached = self._unreached(listed)
-        lost = (one for one in listed.skipped if one.kind == "tool")
-        tools = [
-            *(Delivery(listed.server, one.label, Fate.LOST, (unreached or self._lost(one),)) for one in lost),
-            *(self._tool(one, unreached) for one in seen),
-        ]
-        own = () if unreached else tuple(self._of_server(listed, seen))
-        return ServerDelivery(self._client, listed, tuple(tools), own)
+        name, unread = listed.server, [one for one in listed.skipped if one.kind == "tool"]
+        if reason := self.unreached(listed) or self._costs(unread):
+            names = (*(one.label for one in unread), *(one.name for one in listed.tools))
+            lost = tuple(Delivery(name, one, Fate.LOST, (reason,)) for one in names)
+            return ServerDelivery(self._client, listed, lost)
+        tools = (*map(partial(self._unread, name), unread), *map(self._tool, seen))
+        return ServerDelivery(self._client, listed, tools, tuple(self._of_server(listed, seen)))
 
-    def _unreached(self, listed: Listed) -> Reason | None:
+    def _costs(self, unread: Sequence[SkippedTool]) -> Reason | None:
+        """Why all tools of a server are lost: the schema of one of them has no type."""
+        untyped = next(filter(_is_untyped, unread), None)
+        if untyped is None or self._client.schemas.untyped != "server":
+            return None
+        says = f"all tools of its server are lost with {_name(untyped.label)}: its inputSchema has no type"
+        return self._reason(Kind.LOST, says, untyped.place, Topic.SCHEMAS)
+
+    def unreached(self, listed: Listed) -> Reason | None:
         """Why the client gets no answer at all, if the server speaks newer revisions alone."""
-        if not listed.is_new_only or self._client.protocol >= _HEADERS_SINCE:
+        if not listed.refuses_older or self._client.protocol >= _HEADERS_SINCE:
             return None
         if not self._client.protocol:
             return None
         says = f"it speaks {self._client.protocol} at most, and the server nothing before {_HEADERS_SINCE}"
         return self._reason(Kind.UNREACHED, says)
 
-    def _lost(self, one: SkippedTool) -> Reason:
+    def _unread(self, server: str, one: SkippedTool) -> Delivery:
+        if self._client.schemas.untyped == "sent" and _is_untyped(one):
+            return Delivery(server, one.label, Fate.WHOLE)
         # Whether the client is as strict as we are is not known.
-        return Reason(Kind.LOST, one.reason, one.place, Confidence.ASSUMED)
+        reason = Reason(Kind.LOST, one.reason, one.place, Confidence.ASSUMED)
+        return Delivery(server, one.label, Fate.LOST, (reason,))
 
-    def _tool(self, seen: SeenTool, unreached: Reason | None) -> Delivery:
+    def _tool(self, seen: SeenTool) -> Delivery:
         server, name = seen.tool.server, seen.tool.name
-        if unreached is not None:
-            return Delivery(server, name, Fate.LOST, (unreached,), seen)
         if seen.refused is not None:
             return Delivery(server, name, Fate.REFUSED, (self._changed(seen.refused),), seen)
         reasons = tuple(map(self._changed, seen.changes))
@@ -320,13 +335,11 @@ class _Judge:
         """What becomes of the server as a whole."""
         client = self._client
         shown = [one for one in seen if not is_for_apps_alone(one.tool)]
+        for page in (one for one in listed.skipped if one.kind == "page"):
+            yield self._reason(Kind.PAGE, f"{page.label} cannot be read: {page.reason}")
         if not seen and not listed.skipped:
             yield self._reason(Kind.UNKNOWN, "it has no tools")
-        if listed.is_new_only and not client.protocol:
-            told = (
-                f"the server speaks nothing before {_HEADERS_SINCE}, and what the client speaks is not known"
-            )
-            yield self._reason(Kind.UNKNOWN, told, topic=Topic.PROTOCOL)
+        yield from self._protocol(listed, shown)
         if 0 < client.listing.most < len(shown):
             yield self._reason(
                 Kind.MOST, f"of {count(len(shown), 'tool')} at most {client.listing.most:,} can be on"
@@ -339,14 +352,21 @@ class _Judge:
         if deferred and silent:
             told = f"{_part(Kind.SILENT, len(silent), len(shown))} to be found by"
             yield self._reason(Kind.SILENT, told, "description")
-        if any(map(_wants_headers, shown)) and not "" < client.protocol < _HEADERS_SINCE:
-            told = "whether it sends marked parameters as headers is not known"
-            yield self._reason(Kind.UNKNOWN, told, topic=Topic.PROTOCOL)
         for topic, told in _NEEDED.items():
             if self._behind[topic] is None:
                 yield self._reason(Kind.UNKNOWN, told, topic=topic)
         if deferred and client.search.none:
             yield self._reason(Kind.UNKNOWN, "how it finds tools cannot be followed", topic=Topic.SEARCH)
+
+    def _protocol(self, listed: Listed, shown: Sequence[SeenTool]) -> Iterator[Reason]:
+        protocol = self._client.protocol
+        if listed.refuses_older and not protocol:
+            told = f"the server speaks nothing before {_HEADERS_SINCE}; what the client speaks is not known"
+            yield self._reason(Kind.UNSURE, told)
+        is_silent = self._client.http.headers or "" < protocol < _HEADERS_SINCE
+        if any(map(_wants_headers, shown)) and not is_silent:
+            told = "whether it sends marked parameters as headers is not known"
+            yield self._reason(Kind.UNKNOWN, told, topic=Topic.PROTOCOL)
 
     def _instructions(self, text: str) -> Iterator[Reason]:
         if text and not self._client.listing.instructions:
@@ -354,6 +374,11 @@ class _Judge:
         elif (kept := kept_of(self._client.texts, text)).lost:
             told = f"instructions cut after {kept.kept:,} of {len(text):,} characters"
             yield self._reason(Kind.INSTRUCTIONS_CUT, told, "instructions")
+
+
+def _is_untyped(one: SkippedTool) -> bool:
+    schema = (one.definition or {}).get("inputSchema")
+    return isinstance(schema, Mapping) and "type" not in schema
 
 
 def _wants_headers(seen: SeenTool) -> bool:

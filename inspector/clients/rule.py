@@ -88,17 +88,27 @@ class SchemaRule:
     """What becomes of an input schema: `changes`, in this order. Then what does not meet the
     `conditions` is refused.
 
-    A tool whose schema has no type is `sent`, left out itself, or costs all tools of its `server`; "" if that
-    is not known.
+    A tool whose schema has no type is `sent`, or costs all tools of its `server`; "" if that is not known.
     """
 
     changes: tuple[SchemaChange, ...] = ()
     conditions: tuple[Condition, ...] = ()
-    untyped: Literal["", "sent", "tool", "server"] = ""
+    untyped: Literal["", "sent", "server"] = ""
 
     def has(self, name: SchemaChangeName) -> bool:
         """Whether the client does this."""
         return any(change.does == name for change in self.changes)
+
+
+@dataclass(frozen=True, slots=True, config=_EXACT)
+class HttpRule:
+    """How the client speaks to servers over HTTP: with `headers`, marked parameters go as headers, too.
+
+    A call without a sign of life for `silence` seconds ends with an error (0: none is known to end it).
+    """
+
+    headers: bool = False
+    silence: int = 0
 
 
 Before = Literal["definitions", "names", "servers", "nothing"]
@@ -160,11 +170,11 @@ class ResultRule:
 
     `structured` content `replaces` the text of a result that is no error, is `ignored`, goes with `both`, or
     reaches the model only if there is no text (`no text`). A result that does not fit its output schema is
-    sent as any other (`nothing`), becomes an `error`, or ends the `run`. The kinds of content in `left_out`
-    do not reach the model. What is not known is "".
+    sent as any other (`nothing`), or becomes an `error`. The kinds of content in `left_out` do not
+    reach the model. What is not known is "".
     """
 
     structured: Literal["", "replaces", "ignored", "both", "no text"] = ""
-    misfit: Literal["", "nothing", "error", "run"] = ""
+    misfit: Literal["", "nothing", "error"] = ""
     left_out: tuple[str, ...] = ()
     limits: tuple[ResultLimit, ...] = ()

@@ -204,31 +204,38 @@ class KeptResult:
 
 
 def kept_results(
-    clients: Iterable[Client], tool: Tool, result: ToolResult, tokens: Callable[[str], int]
+    clients: Iterable[Client],
+    tool: Tool,
+    result: ToolResult,
+    tokens: Callable[[str], int],
+    http_seconds: float = 0,
 ) -> tuple[KeptResult, ...]:
     """What each client would lose of a result: one entry for all that lose the same, none for the others.
 
-    Its tokens are counted by Toolsight's tokenizer, not the client's.
+    Its tokens are counted by Toolsight's tokenizer, not the client's. Over HTTP it took `http_seconds`.
     """
     outcomes: dict[str, list[str]] = {}
     for client in clients:
-        if says := "; ".join(_losses(client, tool, result, tokens)):
-            outcomes.setdefault(says, []).append(f"{client.title} ({client.confidence(Topic.RESULTS).told})")
+        is_late = 0 < client.http.silence <= http_seconds
+        losses = (_LATE.format(client.http.silence),) if is_late else _losses(client, tool, result, tokens)
+        if says := "; ".join(losses):
+            sure = client.confidence(Topic.HTTP if is_late else Topic.RESULTS).told
+            outcomes.setdefault(says, []).append(f"{client.title} ({sure})")
     return tuple(KeptResult(says, tuple(names)) for says, names in outcomes.items())
 
 
 def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[str], int]) -> Iterator[str]:
     rule, text = client.results, result.text
-    if not result.is_error and (misfit := _MISFITS.get(rule.misfit)) and _misfits(tool, result):
-        yield misfit
+    if not result.is_error and rule.misfit == "error" and _misfits(tool, result):
+        yield "an error in place of it"
         return
     if result.structured is not None and not result.is_error:
         yield from _of_structured(rule, text, result.structured)
         replaces = rule.structured == "replaces" or (rule.structured == "no text" and not text)
         text = compact(result.structured) if replaces else text
-    lost = [one.kind for one in result.attachments if one.kind in rule.left_out]
-    if lost:
-        yield f"without {', '.join(dict.fromkeys(lost))}"
+    held = (*(one.kind for one in result.attachments), *(one for one in result.kinds if one == _LINK))
+    if lost := [kind for kind in dict.fromkeys(held) if kind in rule.left_out]:
+        yield f"without {', '.join(lost)}"
     for limit in rule.limits:
         size = _size(limit, text, tokens)
         # What Toolsight itself cut, the client would have got.
@@ -242,7 +249,7 @@ def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[st
             return
 
 
-_MISFITS = {"error": "an error in place of it", "run": "an error that ends the run"}
+_LATE, _LINK = "an error, if the server is silent for {} s", "resource_link"
 
 
 def _misfits(tool: Tool, result: ToolResult) -> bool:

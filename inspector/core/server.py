@@ -295,7 +295,8 @@ class ServerInfo:
     """What a server reported about itself when it connected.
 
     `summary` is one line of it, for lists; `instructions` are the whole text that it has for a model;
-    `capabilities` are those that it declares, each with what it adds to it in parentheses.
+    `capabilities` are those that it declares, each with what it adds to it in parentheses. `refuses_older`:
+    it was seen to refuse who speaks no revision from 2026-07-28 on.
     """
 
     name: str = ""
@@ -305,6 +306,12 @@ class ServerInfo:
     summary: str = ""
     instructions: str = ""
     capabilities: tuple[str, ...] = ()
+    refuses_older: bool = False
+
+    @property
+    def speaks(self) -> str:
+        """The protocol, for people."""
+        return f"{self.protocol}, nothing older" if self.refuses_older else self.protocol
 
 
 Skipping = Literal["tool", "page", "again"]

@@ -1,24 +1,20 @@
 """A catalog as a client gets it: what its model knows and can find, for terminal, page and programs."""
 
-import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from inspector.clients.client import Client, Topic, real_clients
+from inspector.clients.client import Client, Kind, Topic, real_clients
 from inspector.clients.comparison import compared, signed
 from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
 from inspector.clients.seen import Cut, SeenTool, kept_of
 from inspector.config.configuration import in_words
-from inspector.core.error import ConnectError, ProtocolError, ToolsightError
 from inspector.core.number import count, percent
 from inspector.core.report import COUNT, NOTHING, Column, Table
-from inspector.core.server import Era, ServerPhase, ServerSpec
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
-from inspector.mcp.port import Connector
 from inspector.schema.json_value import JsonObject, compact
 from inspector.session.view import SessionView
 
@@ -99,40 +95,20 @@ class ClientView:
         return next((one for one in self.tools if one.id == tool_id), None)
 
 
-def session_as(session: SessionView, client: Client, new_only: Set[str] = frozenset()) -> ClientView:
-    """What a client makes of a session's catalog; see `listed_in`."""
-    return view_as(client, listed_in(session, new_only), session.accounting.meter.text)
+def session_as(session: SessionView, client: Client) -> ClientView:
+    """What a client makes of a session's catalog."""
+    return view_as(client, listed_in(session), session.accounting.meter.text)
 
 
-async def new_only(session: SessionView, connector: Connector) -> frozenset[str]:
-    """The HTTP servers that refuse who speaks no revision before 2026-07-28: each is asked once as such."""
-    servers = session.state.servers
-    modern = {
-        name for name, one in servers.items() if one.phase is ServerPhase.READY and one.info.era is Era.MODERN
-    }
-    asked = [spec for spec in session.configuration.servers if spec.is_http and spec.name in modern]
-    refused = await asyncio.gather(*(_refuses(connector, replace(spec, era=Era.LEGACY)) for spec in asked))
-    return frozenset(spec.name for spec, is_refused in zip(asked, refused, strict=True) if is_refused)
-
-
-async def _refuses(connector: Connector, spec: ServerSpec) -> bool:
-    """Whether a server answers with a refusal; what only fails, or takes too long, says nothing."""
-    try:
-        async with connector.connect(spec, era=None, on_tools_changed=lambda: None):
-            return False
-    except ToolsightError as error:
-        return type(error) in (ConnectError, ProtocolError)
-
-
-def listed_in(session: SessionView, new_only: Set[str] = frozenset()) -> tuple[Listed, ...]:
-    """What each server of a session lists, as far as it may be seen; `new_only` refuse older clients."""
+def listed_in(session: SessionView) -> tuple[Listed, ...]:
+    """What each server of a session lists, as far as it may be seen."""
     tools: dict[str, list[Tool]] = {name: [] for name in session.state.servers}
     for tool in session.catalog.seen:
         tools.setdefault(tool.server, []).append(tool)
     known, none = session.state.servers, ServerState("")
     states = ((name, of, known.get(name, none)) for name, of in tools.items())
     return tuple(
-        Listed(name, of, one.skipped, one.info.instructions, one.info.protocol, name in new_only)
+        Listed(name, of, one.skipped, one.info.instructions, one.info.protocol, one.info.refuses_older)
         for name, of, one in states
     )
 
@@ -160,7 +136,7 @@ def view_as(client: Client, listed: Sequence[Listed], count_text: Callable[[str]
     servers = tuple(
         _server(client, one.listed.server, one.listed.instructions, len(one.listed.tools))
         for one in deliveries
-        if one.tools
+        if one.tools and one.is_reached
     )
     seen = [one.seen for server in deliveries for one in server.tools if one.seen and one.reaches]
     paragraphs = tuple(_paragraphs(client, servers, seen))
@@ -219,7 +195,11 @@ def _problems(
     most, offered = client.listing.most, sum(one.shown for one in deliveries)
     if most and offered > most:
         yield f"{count(offered, 'tool')}, but only {most:,} are allowed"
-    yield from (f"{one.listed.server}: {one.sentence()}" for one in deliveries if one.is_short)
+    yield from (
+        f"{one.listed.server}: {one.sentence()}"
+        for one in deliveries
+        if one.is_short or Kind.UNSURE in {each.kind for each in one.own}
+    )
 
 
 _BEFORE = {
@@ -228,12 +208,15 @@ _BEFORE = {
     "servers": "knows the servers but no tools until it searches",
     "nothing": "knows nothing about these tools until it searches",
 }
+_PLACES = {"system": "a system message", "user": "the user's turn", "description": "a tool's description"}
 IN_THE_PROMPT = "in the prompt, as far as known"
 
 
 def knows(client: Client) -> str:
-    """What its model knows of tools before any search."""
-    return f"{client.title} {_BEFORE[client.listing.before]}"
+    """What its model knows of tools before a search, how it calls what it finds, where instructions go."""
+    through = f", and calls them through {client.search.through}" if client.search.through else ""
+    place = client.listing.place and f"; instructions go into {_PLACES[client.listing.place]}"
+    return f"{client.title} {_BEFORE[client.listing.before]}{through}{place}"
 
 
 def first_call(view: ClientView) -> tuple[str, str, str]:
@@ -249,10 +232,14 @@ def declared(client: Client) -> str:
     return ", ".join(in_words(client.declares)) or "nothing"
 
 
+NEWS_LOST = "but a new tool does not reach its model in the same session"
+
+
 def declares(client: Client) -> str:
     """What it declares, and what becomes of the servers' news."""
     follows = "follows" if client.follows_changes else "does not follow"
-    return f"declares {declared(client)}; {follows} list changes"
+    lost = f", {NEWS_LOST}" if client.follows_changes and client.news_reach is False else ""
+    return f"declares {declared(client)}; {follows} list changes{lost}"
 
 
 def cut_at(what: str, text: Cut) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
 from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver
-from inspector.clients.rule import NameRule, SchemaChange
+from inspector.clients.rule import HttpRule, NameRule, SchemaChange
 from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool
 from inspector.features.tools.facts import delivery_lines
@@ -92,9 +92,11 @@ def test_parameters_marked_as_headers_need_nothing_before_the_protocol_that_has_
     marked = replace(PLAIN, input_schema=MARKED)
     assert _told(_sure(), marked)[0] is Verdict.WORKS
     for protocol in ("2026-07-28", ""):
-        kind, finding = _told(replace(_sure(), protocol=protocol), marked)
+        kind, finding = _told(replace(_sure(), protocol=protocol, http=HttpRule()), marked)
         assert kind is Verdict.UNKNOWN
         assert "headers" in finding
+    known = replace(_sure(), protocol="2026-07-28", http=HttpRule(headers=True))
+    assert _told(known, marked) == (Verdict.WORKS, "")
 
 
 def test_more_tools_than_a_client_takes_degrade_a_server() -> None:
@@ -199,14 +201,46 @@ def test_each_reason_has_a_place_and_the_source_and_date_of_its_rule() -> None:
 
 def test_a_tool_that_cannot_be_read_is_lost_in_every_client() -> None:
     lost = SkippedTool("untyped", "inputSchema.type is missing", place="inputSchema.type")
-    page = SkippedTool("", "the cursor repeats", "page", number=2)
-    [found] = deliver(_sure(), [Listed("shop", [PLAIN], [lost, page])])
+    [found] = deliver(_sure(), [Listed("shop", [PLAIN], [lost])])
     assert [(one.tool, one.fate) for one in found.tools] == [
         ("untyped", Fate.LOST),
         ("list_orders", Fate.WHOLE),
     ]
     assert (found.verdict, found.shown) == (Verdict.DEGRADED, 1)
     assert found.tools[0].reasons[0].place == "inputSchema.type"
+
+
+@pytest.mark.parametrize(
+    ("client", "fates", "sentence"),
+    [
+        (
+            "claude-code",
+            [Fate.LOST, Fate.LOST],
+            "Claude Code shows none of your 2 tools, because of inputSchema",
+        ),
+        ("cline-cli", [Fate.WHOLE, Fate.WHOLE], "Cline CLI shows your 2 tools."),
+        (
+            "codex",
+            [Fate.LOST, Fate.WHOLE],
+            "Codex shows 1 of your 2 tools, because of inputSchema.type in ask:",
+        ),
+    ],
+)
+def test_a_tool_without_a_type_costs_what_it_was_measured_to_cost_in_a_client(
+    client: str, fates: list[Fate], sentence: str
+) -> None:
+    untyped = SkippedTool(
+        "ask", "inputSchema.type is missing", place="inputSchema.type", definition={"inputSchema": {}}
+    )
+    [found] = deliver(find_client(client), [Listed("shop", [PLAIN], [untyped])])
+    assert [one.fate for one in found.tools] == fates
+    assert found.sentence().startswith(sentence)
+
+
+def test_a_server_does_not_work_where_a_page_of_its_list_cannot_be_read() -> None:
+    page = SkippedTool("", "the cursor repeats", "page", number=2)
+    [found] = deliver(_sure(), [Listed("shop", [PLAIN], [page])])
+    assert (found.verdict, found.finding) == (Verdict.DEGRADED, "page 2 cannot be read: the cursor repeats")
 
 
 @pytest.mark.parametrize(
@@ -217,7 +251,7 @@ def test_a_server_that_refuses_older_clients_is_blocked_in_them_and_costs_no_tok
     protocol: str, kind: Verdict
 ) -> None:
     client = replace(_sure(), protocol=protocol)
-    [found] = deliver(client, [Listed("shop", [PLAIN], is_new_only=True)], tokens=lambda _: 7)
+    [found] = deliver(client, [Listed("shop", [PLAIN], refuses_older=True)], tokens=lambda _: 7)
     assert found.verdict is kind
     assert [one.tokens for one in found.tools] == [0 if kind is Verdict.BLOCKED else 7]
 

@@ -71,8 +71,10 @@ async def mcp_server(seen: list[dict[bytes, bytes]] | None = None) -> AsyncGener
 
 
 @asynccontextmanager
-async def limiting_server(refuses: Asgi) -> AsyncGenerator[str, None]:
-    """A server that answers its first call, and refuses every later one as `refuses` does."""
+async def limiting_server(
+    refuses: Asgi, method: bytes = b"tools/call", answers: int = 1
+) -> AsyncGenerator[str, None]:
+    """A server that answers its first call, or as many as it says, and refuses others as `refuses` does."""
     inner, seen = growing_server().streamable_http_app(), 0
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
@@ -81,13 +83,13 @@ async def limiting_server(refuses: Asgi) -> AsyncGenerator[str, None]:
             await inner(scope, receive, send)
             return
         pending = [await receive()]
-        is_call = b'"tools/call"' in pending[0].get("body", b"")
+        is_call = b'"%s"' % method in pending[0].get("body", b"")
         seen += is_call
 
         async def replayed() -> Any:
             return pending.pop() if pending else await receive()
 
-        await (refuses if is_call and seen > 1 else inner)(scope, replayed, send)
+        await (refuses if is_call and seen > answers else inner)(scope, replayed, send)
 
     async with serving(app) as origin:
         yield f"{origin}/mcp"
@@ -100,6 +102,18 @@ async def refusal(folder: Path, spec: ServerSpec) -> ConnectError:
     return caught.value
 
 
+@pytest.mark.parametrize(("status", "speaks"), [(400, "2026-07-28, nothing older"), (500, "2026-07-28")])
+async def test_a_server_that_refuses_the_older_handshake_is_known_for_it(
+    tmp_path: Path, status: int, speaks: str
+) -> None:
+    async with (
+        limiting_server(answering(status), b"initialize", 0) as url,
+        opened(tmp_path, ServerSpec("http", url=url)) as link,
+    ):
+        assert link.info.speaks == speaks
+        assert [tool.name for tool in (await link.list_tools()).tools] == ["grow"]
+
+
 @pytest.mark.parametrize("era", [None, Era.LEGACY])
 async def test_tools_are_listed_and_called_over_http_in_each_era(tmp_path: Path, era: Era | None) -> None:
     changed = asyncio.Event()
@@ -107,6 +121,7 @@ async def test_tools_are_listed_and_called_over_http_in_each_era(tmp_path: Path,
         spec = ServerSpec("http", url=url, era=era)
         async with opened(tmp_path, spec, on_tools_changed=changed.set) as link:
             assert link.info.era is (era or Era.MODERN)
+            assert not link.info.refuses_older
             assert [tool.name for tool in (await link.list_tools()).tools] == ["grow"]
             assert (await link.call("grow", {}, timeout=PATIENCE)).text == "grown"
             async with asyncio.timeout(PATIENCE):

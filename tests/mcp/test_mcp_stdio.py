@@ -82,7 +82,7 @@ async def test_a_result_that_is_no_object_is_an_error_and_one_that_breaks_its_sc
 
 async def test_a_server_of_the_newer_protocol_only_is_reached_by_a_fresh_process(tmp_path: Path) -> None:
     async with opened(tmp_path, odd(env={"ODD": "modern_only"})) as link:
-        assert (link.info.era, link.info.protocol) == (Era.MODERN, "2026-07-28")
+        assert (link.info.era, link.info.speaks) == (Era.MODERN, "2026-07-28, nothing older")
         assert (await link.call("pid", {}, timeout=PATIENCE)).text.isdecimal()
     starts = (tmp_path / "odd.stderr.log").read_text(encoding="utf-8").count("odd: starting")
     assert starts == 2

@@ -1,7 +1,7 @@
 """Checks a session's catalog: what is expected, what is found about its definitions, what it costs."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -85,7 +85,6 @@ class Demands:
     """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
 
     `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason.
-    `new_only` are the servers that refuse older clients.
     """
 
     expectations: tuple[Expectation, ...] = ()
@@ -93,7 +92,6 @@ class Demands:
     budget: int = 0
     snapshot: Snapshot | None = None
     disabled: Mapping[str, str] = field(default_factory=dict)
-    new_only: Set[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +160,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
         *missing_words(missed(tried), retrieval.rankers),
-        *findings_of(session, cases, demands.clients, demands.new_only),
+        *findings_of(session, cases, demands.clients),
     ]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.first for one in findings), *(one.tool for one in tried if not one.holds)}
@@ -202,13 +200,12 @@ def findings_of(
     session: SessionView,
     cases: Sequence[EvalCase],
     clients: Sequence[Client],
-    new_only: Set[str] = frozenset(),
 ) -> Iterator[Finding]:
     """What is found across servers, about definitions as they are, and as clients get them; quickest first.
 
     What mending changes is measured on the `cases`.
     """
-    retrieval, listed = session.retrieval, listed_in(session, new_only)
+    retrieval, listed = session.retrieval, listed_in(session)
     rankers = retrieval.rankers
     yield from folded(trust_findings(rankers.index.tools, instructions_of(session.state)))
     yield from _noise(session)

@@ -35,7 +35,6 @@ from inspector.features.check.facts import report_blocks, report_json
 from inspector.features.check.finding import Severity
 from inspector.features.check.format import github, junit, sarif
 from inspector.features.check.lock import Snapshot
-from inspector.session.client_view import new_only
 from inspector.session.workbench import Workbench
 
 _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
@@ -128,8 +127,7 @@ def check(
     found: list[CheckReport] = []
 
     async def work(bench: Workbench) -> None:
-        asked = replace(demands, new_only=await new_only(bench, bench.ports.connector))
-        report = check_session(bench, asked)
+        report = check_session(bench, demands)
         if update and path:
             _write_snapshot(bench, path, report)
         found.append(report)

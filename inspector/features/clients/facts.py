@@ -8,7 +8,7 @@ from typing import Any
 from inspector.clients.client import Client, Fact, Topic, all_clients
 from inspector.core.ports import SystemClock
 from inspector.core.report import NAME, NUMBER, Column, Table, markdown_table
-from inspector.session.client_view import confidence_json
+from inspector.session.client_view import confidence_json, declares, knows
 
 KNOWN_FIRST = {
     "definitions": "every definition",
@@ -53,6 +53,7 @@ def client_report(client: Client) -> Iterator[str]:
     yield f"{client.title}: {client.about}"
     if client.fidelity is not None:
         yield client.fidelity.told
+    yield f"{knows(client)}; {declares(client)}."
     for topic in Topic:
         yield f"\n{topic}   {client.confidence(topic).told}"
         for fact in client.facts:

@@ -28,7 +28,7 @@ from inspector.core.text import did_you_mean
 from inspector.core.tool import Tool
 from inspector.schema.json_value import as_object
 from inspector.search.index.vocabulary import split_words
-from inspector.session.client_view import listed_in
+from inspector.session.client_view import NEWS_LOST, listed_in
 from inspector.session.view import SessionView
 
 WORKS, LOOK, LOST = "works", "look", "lost"
@@ -220,10 +220,16 @@ def _command(spec: ServerSpec, state: ServerState, place: str) -> Step:
 
 
 _KINDS = {
-    "handshake": (Kind.UNREACHED,),
+    "handshake": (Kind.UNREACHED, Kind.UNSURE),
     "pages": (Kind.PAGE,),
     "schemas": (Kind.LOST, Kind.SCHEMA_REFUSED, Kind.SCHEMA),
     "names": (Kind.NAME_REFUSED, Kind.TWIN, Kind.NAME_CUT),
+}
+_CURES = {
+    "handshake": "Let the server answer `initialize` of older revisions, too.",
+    "pages": "List all tools on one page.",
+    "schemas": "`toolsight check` shows a repair.",
+    "names": "Rename it in the server.",
 }
 _LISTED = {"handshake": "", "pages": "page", "schemas": "tool", "names": ""}
 
@@ -240,16 +246,18 @@ def _listed(state: ServerState, found: ServerDelivery | None) -> Iterator[Step]:
         )
         if lost:
             yield Step(name, LOST, "; ".join(skipped_lines(lost)))
+        elif own := next((one for one in (found.own if found else ()) if one.kind in kinds), None):
+            yield Step(name, LOOK, own.says)
         elif told is not None:
             kind, ((one, reason), *_) = told
             where = f" ({reason.place})" if reason.place else ""
             says = f"{len(told[1]):,} of {every}: {kind}; {one.tool}: {reason.says}{where}"
-            yield Step(name, LOST if kind in KEEPS_OUT else LOOK, says)
+            yield Step(name, LOST if kind in KEEPS_OUT else LOOK, says, _CURES[name])
         else:
             yield Step(
                 name,
                 WORKS,
-                f"protocol {state.info.protocol}" if name == "handshake" else f"{every}, none lost",
+                f"protocol {state.info.speaks}" if name == "handshake" else f"{every}, none lost",
             )
 
 
@@ -273,6 +281,8 @@ def _deferral(session: SessionView, tools: Sequence[Tool], client: Client | None
 def _changes(state: ServerState, client: Client | None) -> Step:
     says = any("listChanged" in one for one in state.info.capabilities if one.startswith("tools"))
     follows = client is None or client.follows_changes
+    reaches = follows and (client is None or client.news_reach is not False)
     told = "a changed list is read again" if follows else "the client does not read a changed list again"
+    told = f"{told}, {NEWS_LOST}" if follows and not reaches else told
     told = told if says else "the server does not say that its list changes"
-    return Step("list_changed", WORKS if follows or not says else LOOK, told)
+    return Step("list_changed", WORKS if reaches or not says else LOOK, told)

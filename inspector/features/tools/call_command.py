@@ -109,11 +109,13 @@ class _Wanted:
         tokens: Callable[[str], int],
         milliseconds: float,
         task: TaskState | None,
+        *,
+        is_http: bool,
     ) -> None:
         """Print the result and what is to be known of it, and save the call. Raises ToolsightError."""
         changes = None if self.before is None else result_changes(self.before.result, result)
         output = None if result.is_error else checked_output(tool.output_schema, result.structured)
-        kept = kept_results(real_clients(), tool, result, tokens)
+        kept = kept_results(real_clients(), tool, result, tokens, milliseconds / 1000 if is_http else 0)
         data: dict[str, Any] = {
             "text": result.text,
             "is_error": result.is_error,
@@ -178,9 +180,9 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
         began = time.perf_counter()
         result = await bench.call(tool.id, given)
         took = (time.perf_counter() - began) * 1000
-        wanted.report(
-            tool, given, result, bench.accounting.meter.text, took, task=tasks[-1] if tasks else None
-        )
+        last, measure = tasks[-1] if tasks else None, bench.accounting.meter.text
+        is_http = any(spec.is_http for spec in opened.seen.servers if spec.name == tool.server)
+        wanted.report(tool, given, result, measure, took, last, is_http=is_http)
 
 
 def _text_of(name: str) -> str:

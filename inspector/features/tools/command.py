@@ -3,7 +3,7 @@
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -54,7 +54,6 @@ from inspector.session.client_view import (
     delivery_json,
     delivery_report,
     listed_in,
-    new_only,
     session_as,
 )
 from inspector.session.workbench import Workbench
@@ -110,7 +109,7 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, chosen:
         states = bench.state.servers.values()
         offers = await asyncio.gather(*(_offers(bench, state) for state in states))
         flaws = [_flaws(bench, state.name) for state in states]
-        found = deliveries_in(listed_in(bench, await new_only(bench, bench.ports.connector)))
+        found = deliveries_in(listed_in(bench))
         data = [
             {
                 **asdict(one),
@@ -279,7 +278,7 @@ def tools(tool_id: str, request: bool, clients: tuple[Client, ...], chosen: Opti
         if request:
             _show_request(bench)
         elif clients:
-            _show_as(bench, clients, tool_id, await new_only(bench, bench.ports.connector))
+            _show_as(bench, clients, tool_id)
         else:
             show([tool_json(bench, tool) for tool in bench.catalog.tools], _tools(bench))
 
@@ -289,9 +288,9 @@ def tools(tool_id: str, request: bool, clients: tuple[Client, ...], chosen: Opti
         sys.exit(Exit.FAILED)
 
 
-def _show_as(bench: Workbench, clients: Sequence[Client], tool_id: str, unreached: Set[str]) -> None:
+def _show_as(bench: Workbench, clients: Sequence[Client], tool_id: str) -> None:
     """Print the catalog, or one tool of it, as clients get it. Raises ToolsightError for another id."""
-    views = [session_as(bench, client, unreached) for client in clients]
+    views = [session_as(bench, client) for client in clients]
     found, (view, *others) = rows(views), views
     if tool_id:
         of = view.tool(tool_id) or view.tool(bench.catalog.require(tool_id).id)

@@ -47,7 +47,7 @@ def server_facts(
     yield Fact("held", f"{count(held, 'tool')} kept but not offered until it reconnects" if held else "")
     yield Fact("target", server.target)
     yield Fact("identifies as", f"{info.name} {info.version}".strip())
-    yield Fact("protocol", info.protocol)
+    yield Fact("protocol", info.speaks)
     yield Fact("capabilities", ", ".join(info.capabilities))
     if server.phase is ServerPhase.READY:
         yield Fact("declared", f"{', '.join(server.declared) or 'nothing'} (settings: client)")

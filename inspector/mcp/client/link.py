@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from mcp import Client, MCPError, types
@@ -263,6 +264,8 @@ class McpLink:
         return protocol_error(error, what)
 
 
+# Seconds for a server of 2026-07-28 to answer the older handshake.
+_LONGEST_TRY = 2.0
 _MODES = {Era.LEGACY: "legacy", Era.MODERN: "auto", Era.AUTO: "auto"}
 
 
@@ -279,16 +282,20 @@ async def open_link(
     way: SignInWay | None = None,
 ) -> McpLink:
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
-    deadline = asyncio.get_running_loop().time() + spec.connect_timeout
-    first: ConnectError | None = None
-    for era in _eras_to_try(spec, remembered):
+
+    def new_host(era: Era) -> Host:
         reader = Reader(new_recorder(), on_tools_changed)
         channel: Channel = (
             HttpChannel(spec, reader, way)
             if spec.is_http
             else StdioChannel(spec, environment, stderr, reader, reaper)
         )
-        host = Host(channel, _MODES[era], reader, requests)
+        return Host(channel, _MODES[era], reader, requests)
+
+    deadline = asyncio.get_running_loop().time() + spec.connect_timeout
+    first: ConnectError | None = None
+    for era in _eras_to_try(spec, remembered):
+        host = new_host(era)
         try:
             link = McpLink(spec, host, await host.open(deadline))
             if spec.era is Era.MODERN and link.info.era is not Era.MODERN:
@@ -297,6 +304,10 @@ async def open_link(
                     f"The server speaks {link.info.protocol}, not {Era.MODERN}",
                     hint="Remove `era` to let Toolsight detect it.",
                 )
+            if link.info.era is Era.MODERN:
+                # Over stdio the older handshake goes first, if none is configured.
+                refuses = await _refuses(new_host(Era.LEGACY)) if spec.is_http else spec.era is None
+                link.info = replace(link.info, refuses_older=refuses)
             return link
         except ConnectError as error:
             first = first or error
@@ -305,6 +316,17 @@ async def open_link(
                 break
     assert first is not None
     raise first
+
+
+async def _refuses(host: Host) -> bool:
+    """Whether the server refuses this handshake; one that only fails, or takes too long, says nothing."""
+    try:
+        await host.open(asyncio.get_running_loop().time() + _LONGEST_TRY)
+    except ConnectError as error:
+        status = host.channel.status if isinstance(host.channel, HttpChannel) else 0
+        return host.refused or (type(error) is ConnectError and 400 <= status < 500)
+    await host.close()
+    return False
 
 
 def _eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
