@@ -129,7 +129,12 @@ class ServerDelivery:
         for one in self._meant:
             for reason in one.reasons:
                 found.setdefault(reason.kind, []).append((one, reason))
-        return {kind: tuple(found[kind]) for kind in Kind if kind in found}
+        # First those that are at fault themselves: others of the server are lost with them.
+        return {
+            kind: tuple(sorted(found[kind], key=lambda one: not one[1].place))
+            for kind in Kind
+            if kind in found
+        }
 
     @property
     def shown(self) -> int:
@@ -300,12 +305,13 @@ class _Judge:
         return ServerDelivery(self._client, listed, tools, tuple(self._of_server(listed, seen)))
 
     def _costs(self, unread: Sequence[SkippedTool]) -> Reason | None:
-        """Why all tools of a server are lost: the schema of one of them has no type."""
-        untyped = next(filter(_is_untyped, unread), None)
-        if untyped is None or self._client.schemas.untyped != "server":
+        """Why all tools of a server are lost: one of them is not valid."""
+        rule = self._client.schemas.untyped
+        odd = next((one for one in unread if rule == "any" or _is_untyped(one)), None)
+        if odd is None or rule not in ("server", "any"):
             return None
-        says = f"all tools of its server are lost with {_name(untyped.label)}: its inputSchema has no type"
-        return self._reason(Kind.LOST, says, untyped.place, Topic.SCHEMAS)
+        says = f"all tools of its server are lost with {_name(odd.label)}: {odd.reason}"
+        return self._reason(Kind.LOST, says, odd.place, Topic.SCHEMAS)
 
     def unreached(self, listed: Listed) -> Reason | None:
         """Why the client gets no answer at all, if the server speaks newer revisions alone."""

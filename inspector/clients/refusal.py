@@ -92,13 +92,19 @@ def _found(conditions: Sequence[Condition], schema: object) -> Iterator[Refusal]
                         yield Refusal(part.place, f"{part.place or 'its schema'} {says}", condition)
         elif kind in _FAULTS:
             if isinstance(schema, Mapping):
-                for fault in _faults(_FAULTS[kind], compact(schema), *condition.of):
-                    yield Refusal(fault.place, fault.says, condition)
+                yield from _faulty(condition, schema)
         elif (size := _SIZES[kind](schemas)) > condition.most:
             told = kind if kind != "letters" else "characters in names and values"
             yield Refusal(
                 "", f"its schema has {size:,} {told}, of which {condition.most:,} are allowed", condition
             )
+
+
+def _faulty(condition: Condition, schema: JsonObject) -> Iterator[Refusal]:
+    """What is not valid; at the top that is a keyword of the whole, or a parameter that is no schema."""
+    for fault in _faults(_FAULTS[condition.kind], compact(schema), *condition.of):
+        if not condition.top or fault.place.count(".") <= fault.place.startswith("properties."):
+            yield Refusal(fault.place, fault.says, condition)
 
 
 # What is asked of each schema by itself.

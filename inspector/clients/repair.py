@@ -24,6 +24,7 @@ _ROUNDS, _LARGEST = 8, 20_000
 _MISNAMED = {"int": "integer", "float": "number", "str": "string", "bool": "boolean", "list": "array"}
 _ANYTHING: Node = {"anyOf": [{"type": one} for one in ("string", "number", "boolean")]}
 _SAYS_WHAT = frozenset(("type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"))
+_IS_SCHEMA = _SAYS_WHAT | {"properties", "not", "if", "items"}
 # What only values of one type are held against.
 _NUMBER = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _OF_TYPE: Mapping[str, tuple[str, ...]] = {
@@ -66,7 +67,7 @@ def repair(schema: JsonObject, conditions: Sequence[Condition]) -> Repair | None
     steps = Counter[str]()
     try:
         # A schema that is not valid says nothing: it is compared as it is meant.
-        meant = _Writing(schema, (), (_meant,), steps).done()
+        meant = _Writing(schema, (), (_unwrapped, _meant), steps).done()
         new = _Writing(meant, conditions, _STEPS, steps).done()
     except (TooLarge, RecursionError):
         return None
@@ -139,6 +140,14 @@ _Step = Callable[[_Writing, Node, bool], Iterator[tuple[str, Node]]]
 
 def _without(node: JsonObject, *keys: str) -> Node:
     return {key: value for key, value in node.items() if key not in keys}
+
+
+def _unwrapped(_writing: _Writing, node: Node, top: bool) -> Iterator[tuple[str, Node]]:
+    """The schema that stands inside of another key."""
+    for key, one in node.items() if top and not _IS_SCHEMA & node.keys() else ():
+        if as_object(one).get("type") == "object":
+            yield f"what is inside of {key} is the schema", dict(one)
+            return
 
 
 def _meant(_writing: _Writing, node: Node, top: bool) -> Iterator[tuple[str, Node]]:

@@ -88,12 +88,14 @@ class SchemaRule:
     """What becomes of an input schema: `changes`, in this order. Then what does not meet the
     `conditions` is refused.
 
-    A tool whose schema has no type is `sent`, or costs all tools of its `server`; "" if that is not known.
+    A tool that is refused may cost all of its `server`. One whose schema has no type is `sent`, or costs all
+    of its `server`, as does `any` that is not valid by MCP; "" if that is not known.
     """
 
     changes: tuple[SchemaChange, ...] = ()
     conditions: tuple[Condition, ...] = ()
-    untyped: Literal["", "sent", "server"] = ""
+    untyped: Literal["", "sent", "server", "any"] = ""
+    refuses: Literal["tool", "server"] = "tool"
 
     def has(self, name: SchemaChangeName) -> bool:
         """Whether the client does this."""

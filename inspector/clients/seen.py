@@ -148,7 +148,7 @@ def see_all(client: Client, tools: Sequence[Tool], server: str = "") -> tuple[Se
         for tool, name in zip(tools, names, strict=True)
         if server in ("", tool.server)
     )
-    return _with_servers(client.names, tuple(found))
+    return _with_servers(client, tuple(found))
 
 
 def _beside(rule: NameRule, seen: SeenTool, named: Sequence[Tool]) -> SeenTool:
@@ -164,25 +164,16 @@ def _beside(rule: NameRule, seen: SeenTool, named: Sequence[Tool]) -> SeenTool:
     return replace(seen, refused=replace(change, says=says))
 
 
-def _with_servers(rule: NameRule, found: tuple[SeenTool, ...]) -> tuple[SeenTool, ...]:
-    """The tools, of which one refused name may cost all others of its server."""
-    if rule.refuses == "tool":
-        return found
-    odd = {
-        one.tool.server: one
-        for one in reversed(found)
-        if one.refused and one.refused.kind is Kind.NAME_REFUSED
-    }
-    return tuple(
-        one
-        if one.refused is not None or one.tool.server not in odd
-        else replace(one, refused=_costs(odd[one.tool.server]))
-        for one in found
-    )
-
-
-def _costs(odd: SeenTool) -> Change:
-    return Change(Kind.NAME_REFUSED, f"all tools of its server are refused with {odd.tool.name}", "name")
+def _with_servers(client: Client, found: tuple[SeenTool, ...]) -> tuple[SeenTool, ...]:
+    """The tools, of which one refused name or schema may cost all others of its server."""
+    rules = ((Kind.NAME_REFUSED, client.names.refuses), (Kind.SCHEMA_REFUSED, client.schemas.refuses))
+    costly = {kind for kind, refuses in rules if refuses == "server"}
+    costs: dict[str, Change] = {}
+    for one in reversed(found):
+        if one.refused is not None and one.refused.kind in costly:
+            says = f"all tools of its server are refused with {one.tool.name}"
+            costs[one.tool.server] = replace(one.refused, says=says, place="")
+    return tuple(replace(one, refused=one.refused or costs.get(one.tool.server)) for one in found)
 
 
 # What a client's model would lose of a result.

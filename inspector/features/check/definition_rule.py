@@ -199,9 +199,11 @@ def _alone(tool: Tool) -> Iterator[Finding]:
         yield finding(PARAMETER, message, _listed(silent))
     if tool.annotations == _NO_CLAIMS:
         given = as_object(tool.beside.get("annotations"))
-        has_schema = "; its annotations hold a schema" if "properties" in given else ""
         proof = f"annotations: {_listed(list(given)) or 'none'}"
-        yield finding(UNANNOTATED, f"It declares none of MCP's hints{has_schema}.", proof)
+        if "properties" in given:
+            yield finding(DOUBTED, "Its annotations hold a schema, and none of MCP's hints.", proof)
+        else:
+            yield finding(UNANNOTATED, "It declares none of MCP's hints.", proof)
     elif against := contradiction(tool):
         yield finding(DOUBTED, f"{against[0].upper()}{against[1:]}.", str(tool.annotations))
 
@@ -264,6 +266,9 @@ def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
             if reason.kind is Kind.UNREACHED:
                 yield Finding(UNREACHED, server, "", delivery.sentence(), _source(reason), client)
                 return
+            if reason.kind is Kind.LOST:
+                yield Finding(LOST, server, "", _sentence(reason.says), _source(reason), client)
+                return
             if (rule := _RULES.get(reason.kind)) is not None:
                 says = f"inputSchema: {reason.says}" if rule is SCHEMA_REFUSED else reason.says
                 proof = "\n".join(filter(None, (_shown(one, reason), _source(reason))))
@@ -284,9 +289,13 @@ def _shown(one: Delivery, reason: Reason) -> str:
     """What shows it: the text that is lost, the name that the model reads, the place in the definition."""
     if one.seen is not None and reason.kind is Kind.CUT:
         return f"lost: “{_quoted(one.seen.description.lost)}”"
-    if one.seen is not None and reason.place == "name":
+    if one.seen is not None and reason.place == "name" and one.seen.name != one.tool:
         return f"{one.id} becomes {one.seen.name}"
-    return "" if reason.place in ("", "inputSchema") or reason.kind is Kind.SCHEMA_REFUSED else reason.place
+    return (
+        ""
+        if reason.place in ("", "inputSchema", "name") or reason.kind is Kind.SCHEMA_REFUSED
+        else reason.place
+    )
 
 
 def _source(reason: Reason) -> str:

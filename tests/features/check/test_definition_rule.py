@@ -91,8 +91,8 @@ def test_a_schema_among_the_annotations_is_told() -> None:
     odd = replace(
         GOOD, annotations=Annotations(), beside={"annotations": {"type": "object", "properties": {}}}
     )
-    (told,) = (one for one in found(odd) if one.rule is definition_rule.UNANNOTATED)
-    assert told.message.endswith("its annotations hold a schema.")
+    (told,) = (one for one in found(odd) if one.rule is definition_rule.DOUBTED)
+    assert told.message == "Its annotations hold a schema, and none of MCP's hints."
     assert told.proof == "annotations: type, properties"
 
 
@@ -154,8 +154,8 @@ def test_two_names_that_a_client_makes_one_are_told_for_both() -> None:
 def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
     dotted = [replace(GOOD, name=name, description=f"Item {name}") for name in ("get.bill", "get_bill")]
     assert definition_rule.ONE_NAME in rules(dotted, ["vscode"])
-    assert definition_rule.ONE_NAME not in rules(dotted, ["claude-desktop"])
-    assert found(replace(GOOD, name="get_" + "x" * 124), ["claude-desktop", "jetbrains-copilot"]) == []
+    assert definition_rule.ONE_NAME not in rules(dotted, ["chatgpt"])
+    assert found(replace(GOOD, name="get_" + "x" * 124), ["chatgpt", "jetbrains-copilot"]) == []
 
 
 NOW = find_client("claude-code")
@@ -208,7 +208,7 @@ def test_a_schema_that_is_invalid_is_told_once_with_all_clients_that_refuse_it()
     broken = {**DESCRIBED, "required": None}
     [finding] = found(replace(GOOD, input_schema=broken), ["vscode", "openai-api", "cursor"])
     assert (finding.rule.name, finding.client) == ("schema-invalid", "")
-    assert finding.proof == "inputSchema.required\nrefused by vscode, openai-api"
+    assert finding.proof == "inputSchema.required\nrefused by vscode, openai-api, cursor"
 
 
 @given(st.integers(2, 60))

@@ -62,7 +62,7 @@ def test_the_rules_that_a_client_follows_are_measured(tmp_path: Path, name: str,
 
 def test_every_measured_fact_says_when_with_what_and_in_which_request(tmp_path: Path) -> None:
     found = measured(following(tmp_path, find_client("claude-code")))
-    assert set(Topic) - {Topic.TASKS} == {fact.topic for fact in found.facts}
+    assert set(Topic) - {Topic.TASKS, Topic.HTTP} == {fact.topic for fact in found.facts}
     for fact in found.facts:
         assert fact.confidence is Confidence.MEASURED
         assert (fact.version, fact.model, fact.date) == ("1.2", "m", "2026-11-26")
