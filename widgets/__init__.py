@@ -3,6 +3,7 @@
 A name is imported when it is asked for: what only prints text does not wait for Textual.
 """
 
+# ruff: noqa: F401 - the names a type checker reads are handed on.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -37,47 +38,6 @@ _MODULES = {
     "view_strip": ("StillText", "ViewPanel", "ViewStrip"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
-
-__all__ = [
-    "NOTHING",
-    "BigNumber",
-    "Choice",
-    "Column",
-    "Confirm",
-    "Field",
-    "FilterBar",
-    "FocusBorder",
-    "FocusFrame",
-    "Guarded",
-    "GuardedConfirm",
-    "Hanging",
-    "KeyBar",
-    "Meter",
-    "PlainInput",
-    "Prompt",
-    "Record",
-    "RecordList",
-    "RecordRows",
-    "SchemaForm",
-    "SchemaTree",
-    "Segment",
-    "StillText",
-    "TextView",
-    "Tone",
-    "ViewPanel",
-    "ViewStrip",
-    "cover_with",
-    "legend",
-    "link",
-    "middle",
-    "plain",
-    "safe",
-    "short_number",
-    "shorten",
-    "shortened",
-    "stacked",
-    "visible",
-]
 
 
 def __getattr__(name: str) -> Any:
