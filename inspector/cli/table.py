@@ -1,22 +1,21 @@
-"""Lays out text, tables, JSON and progress as lines of a terminal."""
+"""Text, tables, JSON and progress as lines of a terminal."""
 
 import json
 import shutil
 import signal
 import sys
 import time
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass, replace
-from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import click
 
+from inspector.app.draw.columns import TableLayout
 from inspector.cli.options import AS_JSON
 from inspector.cli.run import written
 from inspector.core.error import ConfigError
@@ -24,117 +23,10 @@ from inspector.core.redaction import clean, write
 from inspector.core.report import Block, Facts, Table
 from widgets import visible
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-GAP = 3
-_RULE = "─"
-# Longer words may be folded, numbers of up to so many cells are not; so much of a long text is looked at.
-_WORD, _NUMBER, _SCANNED = 14, 40, 400
-
-
-class TableLayout:
-    """How a table is laid out: numbers align right; these and what is whole wrap from 40 cells on."""
-
-    def __init__(self, table: Table) -> None:
-        self._headers, self._rows, self._right = table.headers, table.rows, table.right
-        columns = [{*column} for column in zip(table.headers, *table.rows, strict=True)]
-        self._natural = [
-            max(cells(line) for text in column for line in text.split("\n")) for column in columns
-        ]
-        whole = table.right | table.whole
-        self._least = [
-            _least(column, natural, is_whole=index in whole)
-            for index, (column, natural) in enumerate(zip(columns, self._natural, strict=True))
-        ]
-
-    @property
-    def least_width(self) -> int:
-        """The cells that a legible table takes: numbers whole, and words up to a limit."""
-        return _sum(self._least)
-
-    def width_with(self, first: int) -> int:
-        """The cells that it takes if nothing wraps but the first column, beyond so many cells."""
-        return _sum([min(self._natural[0], max(self._least[0], first)), *self._natural[1:]])
-
-    def lines(self, width: int) -> Iterator[str]:
-        """The header, a rule and the rows, in lines of at most `width` cells, or of `least_width`."""
-        widths = self._widths(width)
-        yield from self._row_lines(self._headers, widths)
-        yield _RULE * _sum(widths)
-        for row in self._rows:
-            yield from self._row_lines(row, widths)
-
-    def _widths(self, width: int) -> list[int]:
-        """The width of each column: the widest ones are capped so that the sum fits."""
-
-        def capped(cap: int) -> list[int]:
-            pairs = zip(self._natural, self._least, strict=True)
-            return [max(least, min(natural, cap)) for natural, least in pairs]
-
-        caps = range(max(self._natural) + 1)
-        fitting = bisect_right(caps, width, key=lambda cap: _sum(capped(cap)))
-        return capped(max(fitting - 1, 0))
-
-    def _row_lines(self, row: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
-        if all(_fits(text, width) for text, width in zip(row, widths, strict=True)):
-            yield self._line(row, widths)
-            return
-        for parts in zip_longest(*map(_wrapped, row, widths), fillvalue=""):
-            yield self._line(parts, widths)
-
-    def _line(self, parts: Sequence[str], widths: Sequence[int]) -> str:
-        padded = []
-        for index, (text, width) in enumerate(zip(parts, widths, strict=True)):
-            space = " " * (width - cells(text))
-            padded.append(space + text if index in self._right else text + space)
-        return (" " * GAP).join(padded).rstrip()
-
 
 def terminal_width() -> int:
     """The width of the terminal in cells; where there is none, nothing is too wide."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
-
-
-def cells(text: str) -> int:
-    """How many cells of a terminal a text without line breaks takes."""
-    if text.isascii():
-        return len(text)
-    from rich.cells import cell_len
-
-    return cell_len(text)
-
-
-def _sum(widths: Sequence[int]) -> int:
-    return sum(widths) + GAP * (len(widths) - 1)
-
-
-def _least(column: set[str], natural: int, *, is_whole: bool) -> int:
-    """The fewest cells of a column: its longest word, or all of it, up to a limit."""
-    if is_whole:
-        return min(natural, _NUMBER)
-    return min(max((cells(word) for text in column for word in text[:_SCANNED].split()), default=0), _WORD)
-
-
-def _fits(text: str, width: int) -> bool:
-    return cells(text) <= width and "\n" not in text
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    """The text in lines of at most so many cells, broken between words, and within those that are longer."""
-    if _fits(text, width):
-        return [text]
-    from rich.text import Text
-
-    return [line.plain.rstrip() for line in Text(text).wrap(_console(), max(width, 1), overflow="fold")]
-
-
-@cache
-def _console() -> "Console":
-    """Wrapping asks a console for nothing but its options."""
-    from rich.console import Console
-
-    return Console()
 
 
 def say(text: str = "", *, err: bool = False, exact: bool = False) -> None:

@@ -6,7 +6,8 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
 
-from inspector.cli.table import TableLayout, cells, say_table
+from inspector.app.draw.columns import TableLayout, cells
+from inspector.cli.table import say_table
 from inspector.core.report import Table
 
 WIDE = tuple(f"measure_number_{number}" for number in range(8))

@@ -4,12 +4,11 @@ Numbers are never cut. Headers and text cells wrap between words.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import zip_longest
-from textwrap import wrap
+from dataclasses import replace
 
 from textual.content import Content
 
+from inspector.app.draw.columns import TableLayout, cells
 from inspector.app.draw.line import MUTED
 from inspector.core.number import shown_moment, tokens
 from inspector.core.report import Block, Fact, Table
@@ -63,90 +62,29 @@ def report_lines(report: Iterable[Block], width: int) -> Iterator[Content]:
             for note in part.notes:
                 yield from Content.styled(visible(note), MUTED).wrap(max(width, 1))
         else:
-            labels = max((_cells(one.label) for one in part.facts), default=0) + _GAPS[0]
+            labels = max((cells(one.label) for one in part.facts), default=0) + _GAPS[0]
             for one in part.facts:
                 text = Content(visible(one.text))
                 yield fact(one.label, text.stylize("$text-warning") if one.warns else text, labels, width)
 
 
-# The minimum width of a text column, unless its text is shorter.
-_NARROWEST = 12
-
-
 def table_lines(table: Table, width: int) -> Iterator[Content]:
     """Return the table in lines of at most `width` cells, unless `width` is tiny."""
-    headers = [_line(header) for header in table.headers]
-    rows = [[_line(cell) for cell in row] for row in table.rows]
-    for gap in _GAPS:
-        widths = _widths(headers, rows, table.right, width - gap * (len(headers) - 1))
-        if widths is not None:
-            layout = _Layout(tuple(widths), table.right, gap)
-            yield from layout.lines(headers, [MUTED] * len(headers))
-            for row in rows:
-                yield from layout.lines(row, list(map(_style, row)))
-            return
-    yield from _blocks(headers, rows)
-
-
-@dataclass(frozen=True, slots=True)
-class _Layout:
-    """The widths of the columns, which of them hold numbers, and the gap between two."""
-
-    widths: tuple[int, ...]
-    right: frozenset[int]
-    gap: int
-
-    def lines(self, cells: Sequence[str], styles: Sequence[str]) -> Iterator[Content]:
-        """Return one row; wrapped text takes more than one line."""
-        columns = [wrap(cell, max(width, 1)) or [""] for cell, width in zip(cells, self.widths, strict=True)]
-        for parts in zip_longest(*columns, fillvalue=""):
-            yield (
-                Content(" " * self.gap)
-                .join(
-                    Content.styled(self._padded(index, part), style)
-                    if style
-                    else Content(self._padded(index, part))
-                    for index, (part, style) in enumerate(zip(parts, styles, strict=True))
-                )
-                .rstrip()
-            )
-
-    def _padded(self, column: int, text: str) -> str:
-        space = " " * (self.widths[column] - _cells(text))
-        return space + text if column in self.right else text + space
+    headers, *rows = (tuple(map(_line, row)) for row in (table.headers, *table.rows))
+    shown = replace(table, headers=headers, rows=tuple(rows))
+    layouts = (TableLayout(shown, gap) for gap in _GAPS)
+    layout = next((one for one in layouts if one.least_width <= width), None)
+    if layout is None:
+        yield from _blocks(headers, rows)
+        return
+    styles = ([MUTED] * len(headers), *(list(map(_style, row)) for row in rows))
+    for row, of_row in zip(layout.rows(width), styles, strict=True):
+        for parts in row:
+            yield Content(" " * layout.gap).join(map(Content.styled, parts, of_row)).rstrip()
 
 
 def _line(text: str) -> str:
     return visible(text, newlines=False)
-
-
-def _cells(text: str) -> int:
-    return Content(text).cell_length
-
-
-def _widths(
-    headers: Sequence[str], rows: Sequence[Sequence[str]], right: frozenset[int], room: int
-) -> list[int] | None:
-    """Return the width of each column; None if they do not fit."""
-    natural = [max([*(_cells(row[i]) for row in rows), 1]) for i in range(len(headers))]
-    words = [max([*map(_cells, header.split()), 1]) for header in headers]
-    wanted = [
-        max(pair) if i in right else max(pair[0], _cells(headers[i]))
-        for i, pair in enumerate(zip(natural, words, strict=True))
-    ]
-    widths = [
-        wanted[i] if i in right else max(min(wanted[i], _NARROWEST), words[i]) for i in range(len(headers))
-    ]
-    left = room - sum(widths)
-    if left < 0:
-        return None
-    growing = [i for i in range(len(headers)) if i not in right and widths[i] < wanted[i]]
-    while left and growing:
-        least = min(growing, key=lambda i: widths[i] / wanted[i])
-        widths[least] += 1
-        left -= 1
-        growing = [i for i in growing if widths[i] < wanted[i]]
-    return widths
 
 
 def _style(cell: str) -> str:

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from inspector.app.draw.columns import TableLayout
 from inspector.cli import composition
 from inspector.cli.launch import as_clients, client_ranker, say_search_as
 from inspector.cli.options import COMMON, CommandGroup, Options, as_json
 from inspector.cli.run import Exit
 from inspector.cli.table import (
     Progress,
-    TableLayout,
     cancellation,
     is_json,
     say,
