@@ -5,7 +5,7 @@ tool in a client is said from here.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
@@ -16,7 +16,7 @@ from inspector.core.number import count
 from inspector.core.server import SkippedTool
 from inspector.core.text import shortened
 from inspector.core.tool import Tool, is_for_apps_alone
-from inspector.schema.json_value import compact
+from inspector.schema.json_value import as_object, compact
 
 # From this revision on, parameters marked so have to be sent as headers, too (SEP-2243).
 _HEADERS_SINCE, _HEADER = "2026-07-28", "x-mcp-header"
@@ -388,6 +388,5 @@ def _is_untyped(one: SkippedTool) -> bool:
 
 
 def _wants_headers(seen: SeenTool) -> bool:
-    properties = seen.tool.input_schema.get("properties")
-    values: Iterable[object] = properties.values() if isinstance(properties, Mapping) else ()
-    return any(isinstance(value, Mapping) and _HEADER in value for value in values)
+    properties = as_object(seen.tool.input_schema.get("properties"))
+    return any(_HEADER in as_object(one) for one in properties.values())

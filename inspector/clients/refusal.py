@@ -131,7 +131,7 @@ def _items(_condition: Condition, schema: JsonObject) -> Iterator[str]:
 
 
 def _names(condition: Condition, schema: JsonObject) -> Iterator[str]:
-    for name in _properties(schema):
+    for name in as_object(schema.get("properties")):
         if not re.search(condition.of[0], name):
             yield f"has the parameter {shown(name)}, which does not fit {condition.of[0]}"
 
@@ -142,13 +142,13 @@ def _closed(_condition: Condition, schema: JsonObject) -> Iterator[str]:
 
 
 def _required(_condition: Condition, schema: JsonObject) -> Iterator[str]:
-    free = [name for name in _properties(schema) if name not in names(schema.get("required"))]
+    free = [name for name in as_object(schema.get("properties")) if name not in names(schema.get("required"))]
     if free:
         yield f"has {_listed(free)} without requiring {'it' if len(free) == 1 else 'them'}"
 
 
 def _declared(_condition: Condition, schema: JsonObject) -> Iterator[str]:
-    known = _properties(schema)
+    known = as_object(schema.get("properties"))
     if missing := [name for name in names(schema.get("required")) if name not in known]:
         yield f"requires {_listed(missing)}, which it does not declare"
 
@@ -204,12 +204,13 @@ def _values(schema: JsonObject) -> list[Any]:
 
 
 def _letters(schema: JsonObject) -> int:
-    named = (*_properties(schema), *as_object(schema.get("$defs")), *_values(schema), schema.get("const"))
+    declared, defined = (as_object(schema.get(key)) for key in ("properties", "$defs"))
+    named = (*declared, *defined, *_values(schema), schema.get("const"))
     return sum(len(one) for one in named if isinstance(one, str))
 
 
 _SIZES: Mapping[str, Callable[[Sequence[Part]], int]] = {
-    "properties": lambda every: sum(len(_properties(part.value)) for part in every),
+    "properties": lambda every: sum(len(as_object(part.value.get("properties"))) for part in every),
     "levels": lambda every: max((part.level for part in every), default=0),
     "values": lambda every: sum(len(_values(part.value)) for part in every),
     "letters": lambda every: sum(_letters(part.value) for part in every),
@@ -231,11 +232,6 @@ def _said(schema: JsonObject) -> frozenset[str]:
 
 def _is_object(schema: JsonObject) -> bool:
     return "object" in _said(schema) or "properties" in schema
-
-
-def _properties(schema: JsonObject) -> Mapping[str, Any]:
-    found = schema.get("properties")
-    return found if isinstance(found, Mapping) else {}
 
 
 def _listed(some: Sequence[str]) -> str:

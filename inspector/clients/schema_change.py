@@ -12,8 +12,8 @@ from typing import Any
 from inspector.clients.client import Change, Kind
 from inspector.clients.refusal import refusals
 from inspector.clients.rule import SchemaChange, SchemaRule
-from inspector.schema.json_value import JsonObject, compact
-from inspector.schema.reading import DEEPEST, changed
+from inspector.schema.json_value import JsonObject, as_object, compact
+from inspector.schema.reading import DEEPEST, changed, names, without
 
 Schema = dict[str, Any]
 
@@ -57,7 +57,7 @@ def everywhere(schema: JsonObject, change: Callable[[Schema], Schema], levels: i
 
 def without_descriptions(schema: JsonObject) -> Schema:
     """A schema without its descriptions. A parameter named `description` stays."""
-    return everywhere(schema, lambda one: {key: one[key] for key in one if key != _DESCRIPTION})
+    return everywhere(schema, lambda one: without(one, _DESCRIPTION))
 
 
 def _changed(before: JsonObject, after: Schema, says: str, kind: Kind = Kind.SPARE) -> SentSchema:
@@ -72,16 +72,6 @@ def _removed(schema: Schema, keys: Iterable[str], more: str = "", place: str = "
         return SentSchema(schema)
     kind = Kind.SPARE if _SPARE.issuperset(lost) else Kind.SCHEMA
     return SentSchema(schema, (Change(kind, f"schema: {', '.join(lost)} removed{more}", place),))
-
-
-def _items(value: Any) -> Mapping[str, Any]:
-    """The schemas by name; nothing of what is no object."""
-    return value if isinstance(value, Mapping) else {}
-
-
-def _names(value: Any) -> list[str]:
-    """The names in a list, such as that of `required`; nothing of what is none."""
-    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 # The changes.
@@ -110,8 +100,7 @@ def _lost(schema: Schema, is_lost: Callable[[str], bool]) -> SentSchema:
 def _lose_top(schema: Schema, what: SchemaChange) -> SentSchema:
     """Keywords at the top are lost."""
     top = [key for key in what.keys if key in schema]
-    left = {key: value for key, value in schema.items() if key not in top}
-    return _removed(left, top, " from the top level", f"inputSchema.{top[0]}" if top else "")
+    return _removed(without(schema, *top), top, " from the top level", f"inputSchema.{top[0]}" if top else "")
 
 
 def _keep_top(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -197,11 +186,11 @@ def _tell(schema: Schema, what: SchemaChange) -> SentSchema:
 
     What properties the branches there name stays, with nothing said of it.
     """
-    top = _names(what.value)
-    names = [name for key in top for name in _branch_properties(schema, key)]
+    top = names(what.value)
+    named = [name for key in top for name in _branch_properties(schema, key)]
     after = _told(schema, top)
-    if names:
-        after |= {_PROPERTIES: {name: {} for name in names} | dict(_items(schema.get(_PROPERTIES)))}
+    if named:
+        after |= {_PROPERTIES: {name: {} for name in named} | as_object(schema.get(_PROPERTIES))}
     after = everywhere(after, lambda one: _told(one, what.keys))
     return _changed(schema, after, "constraints moved into descriptions")
 
@@ -210,7 +199,7 @@ def _told(one: Schema, keys: Sequence[str]) -> Schema:
     found = [key for key in keys if key in one]
     if not found:
         return one
-    left = {key: value for key, value in one.items() if key not in found}
+    left = without(one, *found)
     text = f"{{{', '.join(f'{key}: {compact(one[key])}' for key in found)}}}"
     before = left.get(_DESCRIPTION)
     return left | {_DESCRIPTION: f"{before}\n\n{text}" if before else text}
@@ -228,13 +217,13 @@ def _branch_properties(schema: Schema, key: str) -> dict[str, Any]:
     """What the branches of a combination say of properties; of several that say it, the first."""
     found: dict[str, Any] = {}
     for one in _branches(schema, key):
-        found = {**_items(one.get(_PROPERTIES)), **found}
+        found = {**as_object(one.get(_PROPERTIES)), **found}
     return found
 
 
 def _referred(root: Schema, one: Schema) -> Schema:
     match = _LOCAL.fullmatch(str(one.get("$ref", "")))
-    target = _items(root.get(match[1])).get(match[2]) if match else None
+    target = as_object(root.get(match[1])).get(match[2]) if match else None
     return target if isinstance(target, dict) else one
 
 
@@ -242,11 +231,11 @@ def _merge_all_of(schema: Schema, _: SchemaChange) -> SentSchema:
     """The properties and required names of all branches of allOf at the top move there."""
     if "allOf" not in schema:
         return SentSchema(schema)
-    left = {key: value for key, value in schema.items() if key != "allOf"}
-    required = dict.fromkeys(_names(schema.get(_REQUIRED)))
+    left = without(schema, "allOf")
+    required = dict.fromkeys(names(schema.get(_REQUIRED)))
     for one in _branches(schema, "allOf"):
-        required |= dict.fromkeys(_names(one.get(_REQUIRED)))
-    properties = {**_branch_properties(schema, "allOf"), **_items(schema.get(_PROPERTIES))}
+        required |= dict.fromkeys(names(one.get(_REQUIRED)))
+    properties = {**_branch_properties(schema, "allOf"), **as_object(schema.get(_PROPERTIES))}
     more = {_REQUIRED: list(required)} if required else {}
     return _changed(schema, left | {_PROPERTIES: properties} | more, "allOf merged into the top level")
 
@@ -259,12 +248,12 @@ def _merge_branches(schema: Schema, what: SchemaChange) -> SentSchema:
     found = [key for key in _BRANCHES if key in schema]
     if not found:
         return SentSchema(schema)
-    properties = dict(_items(schema.get(_PROPERTIES)))
+    properties = as_object(schema.get(_PROPERTIES))
     for key in found:
         properties = {**_branch_properties(schema, key), **properties}
     needed = [
-        *_names(schema.get(_REQUIRED)),
-        *(n for one in _branches(schema, "allOf") for n in _names(one.get(_REQUIRED))),
+        *names(schema.get(_REQUIRED)),
+        *(n for one in _branches(schema, "allOf") for n in names(one.get(_REQUIRED))),
     ]
     after = {
         "type": "object",
@@ -274,7 +263,7 @@ def _merge_branches(schema: Schema, what: SchemaChange) -> SentSchema:
     } | {key: schema[key] for key in what.keys if key in schema}
     told = f"{', '.join(found)} merged into the top level"
     step = _changed(schema, after, told, Kind.SCHEMA)
-    return SentSchema(step.schema, step.changes, lead=_constraint(schema, found, _items(what.value)))
+    return SentSchema(step.schema, step.changes, lead=_constraint(schema, found, as_object(what.value)))
 
 
 def _constraint(schema: Schema, found: Sequence[str], texts: Mapping[str, Any]) -> str:
@@ -283,9 +272,9 @@ def _constraint(schema: Schema, found: Sequence[str], texts: Mapping[str, Any]) 
     if not key:
         return str(texts.get("allOf", ""))
     asked = (
-        _names(one.get(_REQUIRED)) or list(_items(one.get(_PROPERTIES))) for one in _branches(schema, key)
+        names(one.get(_REQUIRED)) or list(as_object(one.get(_PROPERTIES))) for one in _branches(schema, key)
     )
-    groups = " or ".join(f"({one})" for one in dict.fromkeys(", ".join(names) for names in asked if names))
+    groups = " or ".join(f"({one})" for one in dict.fromkeys(", ".join(one) for one in asked if one))
     return (
         f"{texts.get(key, '')}{groups}{texts.get('end', '')}"
         if groups
@@ -310,12 +299,12 @@ def _type(schema: Schema, _: SchemaChange) -> SentSchema:
     def change(one: Schema) -> Schema:
         nonlocal emptied
         if "const" in one:
-            one = {key: value for key, value in one.items() if key != "const"} | {"enum": [one["const"]]}
+            one = without(one, "const") | {"enum": [one["const"]]}
         if "type" not in one and not ({"$ref", *_BRANCHES} & one.keys()):
             found = next((name for name, keys in _TYPE_BY if keys & one.keys()), "")
             emptied = emptied or not (found or _SPARE.issuperset(one))
             one = {"type": found} | one if found else {}
-        is_object = "object" in (one.get("type"), *_names(one.get("type")))
+        is_object = "object" in (one.get("type"), *names(one.get("type")))
         return {_PROPERTIES: {}} | one if is_object else one
 
     after = everywhere(schema, change)
@@ -340,9 +329,9 @@ def _relax(schema: Schema, what: SchemaChange) -> SentSchema:
 
     def change(one: Schema) -> Schema:
         lost = {key for key in what.keys if key in one}
-        properties, required = one.get(_PROPERTIES), _names(one.get(_REQUIRED))
+        properties, required = one.get(_PROPERTIES), names(one.get(_REQUIRED))
         is_optional = isinstance(properties, dict) and any(name not in required for name in properties)
-        may_be_object = "type" not in one or "object" in (one["type"], *_names(one["type"]))
+        may_be_object = "type" not in one or "object" in (one["type"], *names(one["type"]))
         is_empty = properties == {} or (may_be_object and _PROPERTIES not in one)
         if one.get(_MORE) is False and (is_optional or (is_local and is_empty)):
             lost.add(_MORE)
@@ -350,7 +339,7 @@ def _relax(schema: Schema, what: SchemaChange) -> SentSchema:
             lost |= {key for key in _SIZES & one.keys() if isinstance(one[key], int) and one[key] >= _LARGE}
         every.update(dict.fromkeys(key for key in one if key in lost))
         lost |= {_PROPERTIES} if is_local and properties == {} else set()
-        return {key: value for key, value in one.items() if key not in lost}
+        return without(one, *lost)
 
     more = schema.get(_MORE)
     is_bare = more is False if _PROPERTIES not in schema else schema[_PROPERTIES] == {} and not more

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import ge, gt, le, lt
 from typing import Any
 
-from inspector.schema.json_value import JsonObject, canonical, shown, step
+from inspector.schema.json_value import JsonObject, as_object, canonical, shown, step
 from inspector.schema.reading import DEEPEST, TYPES, UNIONS, Work, names, type_of
 from inspector.schema.schema import resolve
 
@@ -87,8 +87,7 @@ class Fitting:
             for number, one in enumerate(value[start:], start):
                 yield from self._if_any(one, schema["items"], step(place, number), depth)
         if isinstance(value, Mapping):
-            declared = schema.get("properties")
-            declared = declared if isinstance(declared, Mapping) else {}
+            declared = as_object(schema.get("properties"))
             for name in names(schema.get("required")):
                 if name not in value:
                     yield place, f"{place} has no {name}, which its schema requires"

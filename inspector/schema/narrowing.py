@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from inspector.schema.json_value import JsonObject, canonical, compact, step
+from inspector.schema.json_value import JsonObject, as_object, canonical, compact, step
 from inspector.schema.reading import (
     COMBINED,
     CONTAINERS,
@@ -219,7 +219,7 @@ class _Comparison:
             yield from self._object(path, old, new, depth)
 
     def _object(self, path: str, old: Schema, new: Schema, depth: int) -> Iterator[Narrowing]:
-        before, after = _mapping(old.get("properties")), _mapping(new.get("properties"))
+        before, after = as_object(old.get("properties")), as_object(new.get("properties"))
         self._work.spend(len(before) + len(after))
         self._work.read(old.get("required"), new.get("required"))
         gone = after.keys() - before.keys() if self._of_result else before.keys() - after.keys()
@@ -295,10 +295,6 @@ def _is_within(old: object, new: object, *, is_low: bool) -> bool:
     if not isinstance(old, int | float) or not isinstance(new, int | float):
         return False
     return new <= old if is_low else new >= old
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
 
 
 def _listed(values: Sequence[object]) -> str:

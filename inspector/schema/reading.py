@@ -223,7 +223,7 @@ def _without_words(value: object, *, are_names: bool = False) -> object:
     return [_without_words(item) for item in value] if isinstance(value, list) else value
 
 
-def without(schema: Schema, *keys: str) -> Schema:
+def without(schema: Schema, *keys: str) -> dict[str, Any]:
     """A schema without some keywords."""
     return {key: value for key, value in schema.items() if key not in keys}
 
