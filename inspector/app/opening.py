@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
+from inspector.app.dialogs.approver import ModalApprover, agrees
 from inspector.app.dialogs.elicitor import ModalElicitor
 from inspector.config.configuration import Configuration
-from inspector.config.consent import approve, check_consent
+from inspector.config.consent import approve, check_consent, consent_question
 from inspector.config.program import unwatched
 from inspector.core.feature import Parts
 from inspector.core.ports import ServerMemory
@@ -72,8 +72,8 @@ async def has_consent(
     # In a thread, so that opening the database does not block the keyboard.
     check = await asyncio.to_thread(check_consent, configuration, memory)
     if not check.is_approved or (approves and check.changed):
-        dialog = ConsentDialog(configuration.source, check.question)
-        if not (approves or ConsentDialog.accepted(await app.push_screen_wait(dialog))):
+        question = consent_question(configuration.source, check.question)
+        if not (approves or await agrees(app, question)):
             return False
         approve(configuration, memory)
     return True

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from fixtures.hostile import HOSTILE
 from inspector.app.app import ToolsightApp
 from inspector.app.command import COMMANDS, CommandSource, bound_keys, checked, shown_keys
-from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
+from inspector.app.dialogs.approver import ModalApprover, QuestionDialog
 from inspector.app.dialogs.detail import HelpScreen, help_text
 from inspector.app.dialogs.export import ExportDialog
 from inspector.app.opening import Opened
@@ -51,7 +51,7 @@ async def test_an_export_is_json_lines_and_never_overwrites_at_once(
 
 async def test_a_no_leaves_without_starting_anything() -> None:
     async with app_rig(settled=False, approved=False) as (pilot, rig):
-        await until(pilot, lambda: isinstance(pilot.app.screen, ConsentDialog))
+        await until(pilot, lambda: isinstance(pilot.app.screen, QuestionDialog))
         await pilot.press("enter")
         await until(pilot, lambda: not pilot.app.is_running or pilot.app._exit)
         assert rig.store.sessions() == []

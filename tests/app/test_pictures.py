@@ -13,7 +13,7 @@ import pytest
 from textual.screen import Screen
 
 from inspector.app.base_screen import BaseScreen
-from inspector.app.dialogs.approver import ConsentDialog
+from inspector.app.dialogs.approver import QuestionDialog
 from inspector.app.dialogs.choice import ToolsetDialog
 from inspector.app.dialogs.detail import DetailScreen, HelpScreen
 from inspector.app.dialogs.elicitor import FormDialog
@@ -23,7 +23,7 @@ from inspector.app.place import (
     ToolPage,
 )
 from inspector.app.place_app import page_class
-from inspector.config.consent import Handed, ServerConsent
+from inspector.config.consent import Handed, ServerConsent, consent_question
 from inspector.core.error import ConnectError
 from inspector.core.server import Program
 from inspector.core.tool import Tool
@@ -145,8 +145,8 @@ def _planner_lab(folder: Path) -> MemoryLab:
     return lab
 
 
-def _consent() -> ConsentDialog:
-    return ConsentDialog("/home/me/mcp.json", STARTED)
+def _consent() -> QuestionDialog:
+    return QuestionDialog(consent_question("/home/me/mcp.json", STARTED))
 
 
 def _acts(*acts: Act) -> Callable[[Path], tuple[Act, ...]]:
@@ -318,7 +318,7 @@ DIALOGS: Mapping[str, Picture] = {
         Confirm, Shown, _acts(Opens(ToolsScreen, ToolPage("shop:refund_order")), *CALL, "ctrl+r")
     ),
     "form": Picture(FormDialog, Shown, _acts(Opens(lambda: FormDialog(FORM)), "tab", "ctrl+r")),
-    "consent": Picture(ConsentDialog, Shown, _acts(Opens(_consent))),
+    "consent": Picture(QuestionDialog, Shown, _acts(Opens(_consent))),
     "detail": Picture(
         DetailScreen,
         Shown,

@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from inspector.app.app import ToolsightApp
 from inspector.app.command import COMMANDS
-from inspector.app.dialogs.approver import ConsentDialog, ModalApprover
+from inspector.app.dialogs.approver import ModalApprover, QuestionDialog
 from inspector.app.draw.header import header
 from inspector.app.opening import Opened
 from inspector.app.place import PLACES, SCREENS, Activity, Where, listed, page_info, place_of
@@ -135,7 +135,7 @@ async def test_a_measurement_goes_on_while_another_place_is_shown_and_can_be_sto
 
 async def test_the_app_can_be_left_while_a_question_is_open() -> None:
     async with app_rig(settled=False, approved=False) as (pilot, _):
-        await until(pilot, lambda: isinstance(pilot.app.screen, ConsentDialog))
+        await until(pilot, lambda: isinstance(pilot.app.screen, QuestionDialog))
         await pilot.press("ctrl+q")
         await until(pilot, lambda: pilot.app._exit)
 
@@ -202,6 +202,6 @@ async def test_what_is_typed_early_answers_no_question() -> None:
     async with starting(approved=False) as (pilot, app, rig, go_on):
         await pilot.press(*"yes start")
         go_on()
-        await until(pilot, lambda: isinstance(app.screen, ConsentDialog))
+        await until(pilot, lambda: isinstance(app.screen, QuestionDialog))
         assert rig.store.sessions() == []
         assert app.screen_stack[0].query_one(Prompt).value == "yes start"

@@ -7,9 +7,8 @@ from textual.content import Content
 from textual.screen import Screen
 
 from inspector.app.draw.line import MUTED, diff_lines
-from inspector.config.consent import ServerConsent, consent_question
 from inspector.core.ports import ApprovalRequest, Decision
-from inspector.core.report import YES, Address, Diff, Fact, Facts, Question
+from inspector.core.report import Address, Diff, Fact, Facts, Question
 from inspector.mcp.question import approval_question
 from widgets import Choice, GuardedConfirm, Hanging, plain
 
@@ -103,18 +102,6 @@ class QuestionDialog(GuardedConfirm, Withdrawable):
 async def agrees(app: "App[Any]", question: Question) -> bool:
     """Ask a question that has one yes; whether the answer is that."""
     return await app.push_screen_wait(QuestionDialog(question)) not in (None, question.refusal)
-
-
-class ConsentDialog(QuestionDialog):
-    """Shows exactly what would run."""
-
-    def __init__(self, source: str, servers: tuple[ServerConsent, ...]) -> None:
-        super().__init__(consent_question(source, servers))
-
-    @staticmethod
-    def accepted(answer: str | None) -> bool:
-        """Whether the dialog's answer is a yes."""
-        return answer == YES
 
 
 class ModalApprover:
