@@ -38,7 +38,7 @@ from inspector.loop.session_breakers import Breakers
 from inspector.loop.tool_call import Attempt, Break, Record as Recorded, Request, Restarts
 from inspector.schema.json_value import JsonObject
 from inspector.search.answer.retrieval import Live
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import ToldModel
 from tests.support.retrieval import words_only
 

@@ -48,7 +48,7 @@ from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import RecordedCalls
 from inspector.store.server_memory import SqliteServerMemory, SqliteVectors
-from inspector.store.store import SqliteStore
+from inspector.store.store import MemoryStore, SqliteStore
 from inspector.tokens.accounting import LitellmPrices
 from inspector.tokens.counter import AnthropicCounter, RememberedLengths, TiktokenCounter, is_claude
 
@@ -156,8 +156,6 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. A `listing`, which does not search, loads
     no embedding model, and no encoding for known texts. Unless it `learns`, earlier sessions decide nothing.
     """
-    from inspector.store.memory import MemoryStore
-
     servers = mcp_connector(options)
     ports = Ports(
         connector=connector or _with_what_is_stored(servers, options),

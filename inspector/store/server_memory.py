@@ -1,15 +1,19 @@
-"""What is remembered between sessions: servers' protocol eras and tools, and approved configurations."""
+"""What is remembered between sessions: eras and tools of servers, approvals, vectors, taps that failed."""
 
+import hashlib
 import json
 import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from inspector.core.number import shown_moment
 from inspector.core.ports import Snapshot
-from inspector.core.redaction import clean
+from inspector.core.redaction import clean, private_folder, write
 from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.tool import Tool
 from inspector.store.codec import as_column, decode_value, encode_value
@@ -120,6 +124,43 @@ def _tools() -> "TypeAdapter[tuple[Tool, ...]]":
     return TypeAdapter(tuple[Tool, ...])
 
 
+class MemoryServerMemory:
+    """A ServerMemory that is not stored; `approvals` maps consent items to their files and sources."""
+
+    def __init__(self) -> None:
+        self.eras: dict[str, Era] = {}
+        self.approvals: dict[str, tuple[tuple[RunFile, ...], str]] = {}
+        self.versions: dict[str, str] = {}
+        self.snapshots: dict[str, Snapshot] = {}
+
+    def era(self, fingerprint: str) -> Era | None:
+        return self.eras.get(fingerprint)
+
+    def remember_era(self, fingerprint: str, era: Era) -> None:
+        self.eras[fingerprint] = era
+
+    def approved(self, ids: Collection[str]) -> dict[str, tuple[RunFile, ...]]:
+        return {known: self.approvals[known][0] for known in ids if known in self.approvals}
+
+    def approve(self, items: Collection[ConsentItem], source: str) -> None:
+        for item in items:
+            self.approvals[item.id] = (item.files, source)
+            self.versions.pop(item.id, None)
+
+    def first_version(self, id: str, version: str) -> str:  # noqa: A002 - as consent items call it
+        if not version or id not in self.approvals:
+            return version
+        return self.versions.setdefault(id, version)
+
+    def snapshot(self, fingerprint: str) -> Snapshot | None:
+        return self.snapshots.get(fingerprint)
+
+    def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
+        before = self.snapshots.get(fingerprint)
+        self.snapshots[fingerprint] = snapshot
+        return before if before is not None and before.tools != snapshot.tools else None
+
+
 # SQLite before 3.32 binds at most 999 values per statement.
 _KEYS_A_STATEMENT = 500
 _KEEP = "INSERT OR REPLACE INTO vector (model, key, vector) VALUES (?, ?, ?)"
@@ -163,3 +204,46 @@ class SqliteVectors:
     def close(self) -> None:
         """Close the file; the next call opens it again."""
         self._database.close()
+
+
+# A client shows nothing that a tap would say, so a later command does.
+
+
+@dataclass(frozen=True, slots=True)
+class TapNote:
+    """Which server's tap does not record, since when (seconds since 1970, UTC), and why."""
+
+    server: str
+    since: float
+    why: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.server} has not been recorded since {shown_moment(self.since)} UTC: {self.why}"
+
+
+class TapNotes:
+    """The notes in a folder, a file for each server and database. None of them is worth an error."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(self, server: str, database: str, why: str) -> None:
+        """Note why a tap does not record; "" takes the note back."""
+        name = hashlib.sha256(f"{server}\n{database}".encode(errors="replace")).hexdigest()[:16]
+        path = self._folder / f"{name}.json"
+        with suppress(OSError):
+            if why:
+                private_folder(self._folder)
+                write(path, json.dumps(asdict(TapNote(server, time.time(), why))))
+            else:
+                path.unlink(missing_ok=True)
+
+    def all(self) -> Sequence[TapNote]:
+        """The oldest first; what is no note is left out."""
+        found = []
+        for path in self._folder.glob("*.json"):
+            with suppress(OSError, ValueError, TypeError, LookupError):
+                said = json.loads(path.read_bytes())
+                found.append(TapNote(str(said["server"]), float(said["since"]), str(said["why"])))
+        return sorted(found, key=lambda note: note.since)

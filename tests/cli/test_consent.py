@@ -17,7 +17,7 @@ from inspector.config.configuration import Configuration
 from inspector.config.consent import check_consent
 from inspector.config.reader import read
 from inspector.core.error import ConfigError
-from inspector.store.memory import MemoryServerMemory
+from inspector.store.server_memory import MemoryServerMemory
 from tests.support import light_server
 from tests.support.commands import Toolsight
 from tests.support.lab import FORECAST

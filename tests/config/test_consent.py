@@ -26,7 +26,7 @@ from inspector.core.server import (
     ServerSpec,
 )
 from inspector.features.marketplace.marketplace import marketplace_of
-from inspector.store.memory import MemoryServerMemory
+from inspector.store.server_memory import MemoryServerMemory
 from tests.support.marketplace import market, servers_and_money
 from tests.support.memory_servers import MemoryEditor
 from tests.support.workbench import configured, opened, shop_and_weather

@@ -19,7 +19,7 @@ from inspector.config.predicate import (
 )
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
-from inspector.store.memory import MemoryServerMemory
+from inspector.store.server_memory import MemoryServerMemory
 
 words = st.text("ab:*_", max_size=4)
 facts = st.builds(

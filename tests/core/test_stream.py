@@ -15,7 +15,7 @@ from inspector.core.secret_value import MARKER
 from inspector.core.server import ServerSpec
 from inspector.core.stream import Session
 from inspector.session.assembly import redactor_of
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import ManualClock
 
 

@@ -12,7 +12,7 @@ from inspector.core.redaction import Redactor
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.approval import Approvals
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import FixedApprover, ManualClock
 
 REFUND = Tool("shop", "refund_order", annotations=Annotations(read_only=False))

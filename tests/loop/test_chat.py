@@ -36,7 +36,7 @@ from inspector.loop.discovery_loop import Chat
 from inspector.loop.inertia import Inertia
 from inspector.loop.session_breakers import Breakers
 from inspector.search.answer.retrieval import Live
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.examples import examples
 from tests.support.fakes import (
     FixedApprover,

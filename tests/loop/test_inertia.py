@@ -11,7 +11,7 @@ from inspector.core.error import FailureKind
 from inspector.core.events import CallFinished, CallStarted, Event, Record, UserSaid
 from inspector.core.ports import OWN_PERSONA, TaskCalls
 from inspector.loop import breaker, inertia
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import ManualClock, Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig, connected

@@ -20,7 +20,7 @@ from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.binder import Binder
 from inspector.search.answer.retrieval import Live
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import ManualClock, ToldModel, character_accounting, find
 from tests.support.retrieval import words_only
 

@@ -27,7 +27,7 @@ from inspector.core.server import Era, Grant, OAuthClient, ServerInfo, ServerSpe
 from inspector.core.tool import Tool
 from inspector.mcp.connections import Connections
 from inspector.mcp.listing import Shared
-from inspector.store.memory import MemoryServerMemory
+from inspector.store.server_memory import MemoryServerMemory
 from tests.support.fakes import ManualClock, named_characters
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 

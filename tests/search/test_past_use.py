@@ -16,7 +16,7 @@ from inspector.core.tool import Tool
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.index.past_use import PastUse, Use, Whose, used
 from inspector.store.call_history import RecordedCalls
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import ManualClock, Recorded, says, searches
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import connected

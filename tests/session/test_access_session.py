@@ -16,7 +16,7 @@ from inspector.core.server import ServerInfo
 from inspector.core.tool import Tool
 from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import says
 from tests.support.marketplace import market, servers_and_money
 from tests.support.memory_vectors import MemoryEmbedder

@@ -14,7 +14,7 @@ from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.mcp import pace
 from inspector.session.workbench import Workbench
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import calls, says, searches
 from tests.support.workbench import READS, connected, happens, opened, shop_and_weather
 

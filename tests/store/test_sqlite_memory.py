@@ -16,9 +16,8 @@ from inspector.core.settings import RecordSettings, Settings
 from inspector.core.stream import LiveSettings, Session
 from inspector.core.tool import Annotations, Tool
 from inspector.store.call_history import Retention
-from inspector.store.memory import MemoryServerMemory, MemoryStore
-from inspector.store.server_memory import SqliteServerMemory
-from inspector.store.store import SqliteStore
+from inspector.store.server_memory import MemoryServerMemory, SqliteServerMemory
+from inspector.store.store import MemoryStore, SqliteStore
 from tests.support.fakes import ManualClock
 from tests.support.workbench import connected
 

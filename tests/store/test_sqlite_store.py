@@ -28,8 +28,7 @@ from inspector.core.events import (
 from inspector.core.ports import EventStore
 from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.store.codec import UnreadableEvent, decode, encode
-from inspector.store.memory import MemoryStore
-from inspector.store.store import SqliteStore
+from inspector.store.store import MemoryStore, SqliteStore
 from tests.core.test_event import events_by_kind
 from tests.support.examples import examples
 

@@ -24,7 +24,8 @@ from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.features.lab.scenario import Scenario, Step, Turn, load_scenario
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.memory import MemoryServerMemory, MemoryStore
+from inspector.store.server_memory import MemoryServerMemory
+from inspector.store.store import MemoryStore
 from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryVectors

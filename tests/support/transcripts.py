@@ -14,7 +14,7 @@ from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript import Answered, Entry
 from inspector.features.agents.transcript_file.reader import Format, line_reader, open_transcript
 from inspector.features.agents.transcript_file.record_reader import RecordReader
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import WordCounter
 
 SMALL = Path(__file__).parents[2] / "fixtures" / "transcripts"

@@ -24,7 +24,8 @@ from inspector.search.index.ports import Embedder
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import RecordedCalls
-from inspector.store.memory import MemoryServerMemory, MemoryStore
+from inspector.store.server_memory import MemoryServerMemory
+from inspector.store.store import MemoryStore
 from tests.support.fakes import (
     CharacterCounter,
     FixedApprover,

@@ -40,7 +40,7 @@ from inspector.core.text import closest
 from inspector.loop.breaker import Breaker, BreakerKey, BreakerStore, reset as reset_breaker
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.reaper import end_orphans, orphans as find_orphans
-from inspector.store.tap_note import TapNotes
+from inspector.store.server_memory import TapNotes
 from inspector.tokens.accounting import LitellmPrices
 
 

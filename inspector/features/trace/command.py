@@ -37,8 +37,8 @@ from inspector.features.trace.facts import tally_facts
 from inspector.loop.flow import Flow, exported, flows, following, warmth
 from inspector.session.timeline import ModelCall, Timeline
 from inspector.store.call_history import RecordedCalls
+from inspector.store.server_memory import TapNotes
 from inspector.store.store import SqliteStore
-from inspector.store.tap_note import TapNotes
 
 _SESSIONS = (
     Column("session", "id", NAME),

@@ -26,7 +26,7 @@ from inspector.features.agents.transcript import (
 from inspector.features.agents.transcript_file.reader import Format, open_transcript
 from inspector.search.index.vocabulary import terms
 from inspector.session.miss import Miss, backlog, misses
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.core.test_event import records
 from tests.support.fakes import WordCounter
 from tests.support.transcripts import FILES

@@ -25,7 +25,7 @@ from inspector.features.agents.transcript import (
     ToolsOffered,
 )
 from inspector.store.codec import encode
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.fakes import WordCounter
 
 BEGUN = Begun("claude-code", "6d1f2c9a-1", at=100.0)

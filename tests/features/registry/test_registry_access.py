@@ -19,7 +19,8 @@ from inspector.features.registry.source import RegistrySource
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
-from inspector.store.memory import MemoryServerMemory, MemoryStore
+from inspector.store.server_memory import MemoryServerMemory
+from inspector.store.store import MemoryStore
 from tests.support.fakes import (
     CharacterCounter,
     FixedApprover,

@@ -33,7 +33,7 @@ from inspector.features.agents.importing import AgentLibrary, Found, Imported
 from inspector.features.trace import sessions_page as sessions
 from inspector.features.trace.sessions_page import SessionsScreen
 from inspector.search.answer.evalset import read_cases
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.support.app import app_rig, arrives, destinations, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.transcripts import MODEL, StoreLibrary, story, written

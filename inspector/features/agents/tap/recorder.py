@@ -36,7 +36,7 @@ from inspector.features.agents.transcript import AgentTool
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
 from inspector.schema.json_value import JsonObject, as_object, compact, read_object
-from inspector.store.tap_note import TapNotes
+from inspector.store.server_memory import TapNotes
 
 UNKNOWN_CLIENT = "client"
 _LONGEST_TEXT = 20_000

@@ -31,13 +31,14 @@ from inspector.features.lab.runs.recorded_run import Allowed
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import read_definitions
 from inspector.session.assembly import Ports
+from inspector.store.server_memory import MemoryServerMemory
+from inspector.store.store import MemoryStore
 from inspector.tokens.accounting import LitellmPrices
 
 
 def recorded_ports(chosen: Options) -> Ports:
     """The adapters for playing recorded runs; only vectors are stored, because they take long to compute."""
     from inspector.mcp.recorded_link import RecordedServers
-    from inspector.store.memory import MemoryServerMemory, MemoryStore
 
     counters = cache(counter_for)
     return Ports(

@@ -8,7 +8,7 @@ import pytest
 from inspector.core.redaction import SECRETS
 from inspector.features.agents.tap.pump import HEADER, TO_SERVER
 from inspector.features.agents.tap.recorder import record
-from inspector.store.tap_note import TapNotes
+from inspector.store.server_memory import TapNotes
 from tests.support.commands import Toolsight, in_process
 
 GARBAGE = b"no database at all, " * 300

@@ -37,7 +37,7 @@ from inspector.features.cost.audit.result import (
     unreadable,
 )
 from inspector.schema.json_value import compact
-from inspector.store.memory import MemoryServerMemory
+from inspector.store.server_memory import MemoryServerMemory
 from inspector.tokens.cost import Delivery
 from tests.support.canned import PRICES
 from tests.support.fakes import ManualClock, character_meter

@@ -22,7 +22,7 @@ from inspector.features.cost.audit.audit import Pricing, configuration_audit
 from inspector.features.cost.audit.command import _is_allowed, audit_machine
 from inspector.features.cost.audit.facts import audit_report
 from inspector.features.cost.audit.result import Audit, Basis, Problem, Reading, Subject
-from inspector.store.memory import MemoryServerMemory
+from inspector.store.server_memory import MemoryServerMemory
 from tests.support.commands import Done, Toolsight
 from tests.support.fakes import character_meter
 from tests.support.hostile import by_hostile_kind

@@ -25,7 +25,8 @@ from inspector.mcp.recorded_link import (
     read_definitions,
 )
 from inspector.session.assembly import Ports
-from inspector.store.memory import MemoryServerMemory, MemoryStore
+from inspector.store.server_memory import MemoryServerMemory
+from inspector.store.store import MemoryStore
 from tests.support import recordings
 from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
 from tests.support.memory_servers import MemoryConnector

@@ -22,7 +22,7 @@ from inspector.features.lab.runs.recorded_batch import play_batch, setups
 from inspector.features.lab.runs.recorded_run import Kept, RunSetup, play
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedMessage, RecordedRun, RecordedStep
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.features.lab.runs.test_recorded_runs import LEND, SOIL, WATER, call, ports, run_of, step
 from tests.support.fakes import WordCounter
 from tests.support.recordings import LIBRARY, write

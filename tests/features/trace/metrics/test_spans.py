@@ -33,7 +33,7 @@ from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequ
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript_file.reader import open_transcript
 from inspector.features.trace.metrics.spans import Span, export_json, export_lines, known, spans
-from inspector.store.memory import MemoryStore
+from inspector.store.store import MemoryStore
 from tests.core.test_event import records
 from tests.core.test_fold_property import streams
 from tests.support.fakes import WordCounter
