@@ -3,7 +3,6 @@
 `python -m docs.benchmark.findings FILE_OR_FOLDER...` prints the shares of tools and servers for each: stored
 listings, data sets or folders of `docs.hard.capture`. `--hits N` prints N findings of each rule to be read;
 what they quote is not ours. `--speed` measures 100 of all servers together, as each client gets them.
-Nothing is embedded; requests of tools without labelled ones are made of their own texts.
 """
 
 import random
@@ -23,7 +22,6 @@ from inspector.features.check.definition_rule import RULES, definition_findings
 from inspector.features.check.finding import Finding
 from inspector.features.check.trust_rule import trust_findings
 from inspector.mcp.recorded_link import read_definitions
-from inspector.search.index.tool_index import ToolIndex
 
 _SEED, _SERVERS = 7, 100
 
@@ -33,7 +31,7 @@ def findings(tools: Sequence[Tool], said: dict[str, str]) -> list[Finding]:
     for tool in tools:
         of_servers.setdefault(tool.server, []).append(tool)
     listed = [Listed(name, of, instructions=said.get(name, "")) for name, of in of_servers.items()]
-    return list(definition_findings(ToolIndex(tools), listed, real_clients()))
+    return list(definition_findings(listed, real_clients()))
 
 
 def _share(accused: int, of: int) -> str:
@@ -42,11 +40,8 @@ def _share(accused: int, of: int) -> str:
 
 
 def _of_tools(found: Sequence[Finding], tools: Sequence[Tool]) -> str:
-    """The share of tools that are accused, and of those where it is felt if that is less."""
-    told = [(one, (one.server, tool)) for one in found for tool in one.tools or (one.tool,)]
-    every, felt = {tool for _, tool in told}, {tool for one, tool in told if one.is_felt}
-    more = f"; {len(felt) / len(tools):.1%} felt" if 0 < len(felt) < len(every) else ""
-    return f"{_share(len(every), len(tools))}{more}"
+    """The share of tools that are accused."""
+    return _share(len({(one.server, tool) for one in found for tool in one.tools or (one.tool,)}), len(tools))
 
 
 def _of_servers(found: Sequence[Finding], tools: Sequence[Tool]) -> str:

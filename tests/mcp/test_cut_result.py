@@ -7,8 +7,8 @@ from inspector.clients.seen import kept_results
 from inspector.core.events import CallFinished
 from inspector.core.message import ToolResult
 from inspector.core.tool import Tool
-from inspector.features.tools.call import SavedCall, save_call, saved_call
 from inspector.mcp.client.translate import MAX_TEXT, tool_result
+from inspector.store.saved_call import SavedCall, save_call, saved_call
 
 TOOL = Tool("shop", "export", "", {"type": "object"})
 

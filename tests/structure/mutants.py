@@ -76,11 +76,11 @@ MUTANTS = (
         ("tests/loop/test_approval.py",),
     ),
     Mutant(
-        "a finding that changes no rank fails no build",
-        "inspector/features/check/checking.py",
-        "for one in self.findings if one.is_felt)",
-        "for one in self.findings)",
-        ("tests/features/check/test_checking.py",),
+        "a result that a client does not give its model is found",
+        "inspector/clients/delivery.py",
+        "if says := misfit_in(self._client, seen.tool, result):",
+        "if says := '':",
+        ("tests/features/check/test_definition_rule.py",),
     ),
     # Edits of a server's source
     Mutant(

@@ -15,12 +15,10 @@ from inspector.core.tool import Catalog
 from inspector.features.check import definition_rule, lock, trust_rule
 from inspector.features.check.definition_rule import definition_findings
 from inspector.features.check.expectation import (
-    LACKING,
     Expectation,
     ExpectationResult,
     as_case,
     missed,
-    missing_words,
     resolved,
     results,
 )
@@ -51,7 +49,7 @@ NOISE = Rule(
     Stage.FOUND,
     "Stdout is for protocol messages alone, and some clients drop the connection. Print to stderr instead.",
 )
-RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, LACKING, NOISE, OVER_BUDGET)
+RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, NOISE, OVER_BUDGET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +139,7 @@ class CheckReport:
         """Whether every expectation holds and no finding is as severe; None: whatever was found."""
         if fail_on is None:
             return True
-        felt = (one.rule.severity for one in self.findings if one.is_felt)
-        return not self.broken and not any(severity.is_at_least(fail_on) for severity in felt)
+        return not self.broken and not any(o.rule.severity.is_at_least(fail_on) for o in self.findings)
 
 
 def check(session: SessionView, demands: Demands) -> CheckReport:
@@ -155,12 +152,10 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     retrieval = session.retrieval
     wanted = [resolved(one, session.catalog, is_whole=is_whole) for one in demands.expectations]
     tried = tuple(results(wanted, retrieval.rankers, retrieval.ranker_name, retrieval.rules))
-    cases = _cases(session, wanted)
     findings = [
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
-        *missing_words(missed(tried), retrieval.rankers),
-        *findings_of(session, cases, demands.clients),
+        *findings_of(session, demands.clients),
     ]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.first for one in findings), *(one.tool for one in tried if not one.holds)}
@@ -197,19 +192,12 @@ def _drift(
 
 
 def findings_of(
-    session: SessionView,
-    cases: Sequence[EvalCase],
-    clients: Sequence[Client],
+    session: SessionView, clients: Sequence[Client]
 ) -> Iterator[Finding]:
-    """What is found across servers, about definitions as they are, and as clients get them; quickest first.
-
-    What mending changes is measured on the `cases`.
-    """
-    retrieval, listed = session.retrieval, listed_in(session)
-    rankers = retrieval.rankers
-    yield from folded(trust_findings(rankers.index.tools, instructions_of(session.state)))
+    """What is found across servers, of definitions as they are, and as clients get them; quickest first."""
+    yield from folded(trust_findings(session.catalog.tools, instructions_of(session.state)))
     yield from _noise(session)
-    yield from definition_findings(rankers.index, listed, clients, cases=cases, rankers=rankers)
+    yield from definition_findings(listed_in(session), clients)
 
 
 async def with_proposals(

@@ -85,7 +85,7 @@ _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
     show_default=True,
     help="Output for people or for programs: SARIF 2.1.0, JUnit XML, annotations of GitHub Actions.",
 )
-@click.option("--all", "in_full", is_flag=True, help="Show findings without effect and all expectations.")
+@click.option("--all", "in_full", is_flag=True, help="Show notes and all expectations.")
 @as_json
 def check(
     expected: tuple[str, ...],

@@ -7,24 +7,17 @@ only what is certain is said, that it has no word that the name does not have.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from inspector.access.reach import EvalCase
 from inspector.clients.client import Client, Confidence, Kind
 from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
 from inspector.clients.seen import SeenTool
 from inspector.core.number import count
 from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
-from inspector.features.check.finding import Effect, Finding, Rule, Stage, folded, rules
+from inspector.features.check.finding import Finding, Rule, Stage, folded, rules
 from inspector.schema.json_value import as_object
 from inspector.schema.schema import SchemaField, fields
 from inspector.schema.validity import faults
-from inspector.search.answer.confusable import CLOSE, Closeness
-from inspector.search.answer.standing import Standings
-from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import terms
-from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 (
     EMPTY,
@@ -80,11 +73,9 @@ PARAMETER, UNANNOTATED, DOUBTED, DOUBTFUL, SCHEMA_CUT = rules(
       The model calls the tool without them. Make the schema smaller.
     """,
 )
-SIBLING, NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
+NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
     Stage.CHOSEN,
     """
-    similar-tool | warning | Another tool says nearly the same
-      A search and a model take one for the other. Say in each what only that tool does.
     name-cut | warning | A client cuts its name
       The model reads part of the name only. Shorten the tool's name, or the server's.
     same-name-in-client | error | A client gives two tools one name
@@ -97,7 +88,7 @@ SIBLING, NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
 )
 RULES = (
     *(LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, INVALID, NO_TASK, TWICE),
-    *(EMPTY, RESTATED, PARAMETER, SIBLING, UNANNOTATED, DOUBTED),
+    *(EMPTY, RESTATED, PARAMETER, UNANNOTATED, DOUBTED),
     *(DOUBTFUL, ONE_NAME, NAME_CUT, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
 )
 _RULES = {
@@ -114,28 +105,13 @@ _RULES = {
 _FEW_WORDS = 4
 # So much of a text is quoted as proof.
 _QUOTED = 160
-# Most similar tools that a finding tells.
-_MOST_TOLD = 5
 _NO_CLAIMS = Annotations()
 _SURE = (Confidence.MEASURED, Confidence.DOCUMENTED, Confidence.OPEN_SOURCE)
 
 
-def definition_findings(
-    index: ToolIndex,
-    listed: Sequence[Listed] = (),
-    clients: Iterable[Client] = (),
-    *,
-    cases: Sequence[EvalCase] = (),
-    rankers: CatalogRankers | None = None,
-) -> Iterator[Finding]:
-    """The facts about the tools of an index: each alone, beside the others, and as the clients get it.
-
-    `listed` is what their servers list. Similar tools are told where they cost one of the `cases` its tool,
-    by `rankers`, those of the index.
-    """
-    yield from folded(one for tool in index.tools for one in _alone(tool))
-    if rankers is not None and cases:
-        yield from _siblings(rankers, cases)
+def definition_findings(listed: Sequence[Listed], clients: Iterable[Client] = ()) -> Iterator[Finding]:
+    """The facts about what servers list: each tool alone, beside the others, and as the clients get it."""
+    yield from folded(one for each in listed for tool in each.tools for one in _alone(tool))
     yield from folded(one for each in listed for one in _skipped(each))
     of_clients: dict[tuple[str, str, str], list[Finding]] = {}
     for delivery in (one for client in clients for one in deliver(client, listed)):
@@ -146,7 +122,7 @@ def definition_findings(
 
 
 def _skipped(listed: Listed) -> Iterator[Finding]:
-    """What of a server's list could not be read, or or stands in it twice."""
+    """What of a server's list could not be read, or stands in it twice."""
     for one in listed.skipped:
         times = f" {one.times:,} times" if one.times > 1 else ""
         if one.kind == "page":
@@ -224,35 +200,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(name or '""' for name in names)
 
 
-def _siblings(rankers: CatalogRankers, cases: Sequence[EvalCase]) -> Iterator[Finding]:
-    """For each tool those that are close in meaning, closest first; tools of the same name are none."""
-    index, closeness = rankers.index, Closeness(rankers.index)
-    every, similar = slice(None), dict[int, list[tuple[str, float]]]()
-    for position in range(len(index.tools)):
-        row = slice(position, position + 1)
-        cosines, named = closeness.cosines(row, every)[0], closeness.same_name(row, every)[0]
-        close = [int(at) for at in np.flatnonzero((cosines >= CLOSE) & ~named) if at != position]
-        if close:
-            close.sort(key=lambda at: -cosines[at])
-            similar[position] = [(index.ids[at], float(cosines[at])) for at in close]
-    ranker, known = rankers.get(rankers.settings.ranker), dict[str, Standings]()
-    for position, others in similar.items():
-        tool, ranks = index.tools[position], dict[str, tuple[int | None, int | None]]()
-        for case in (case for case in cases if _wants(case, tool.id)):
-            if case.query not in known:
-                known[case.query] = Standings(ranker.rank(case.query))
-            found = known[case.query]
-            rivals = [index.position[one] for one, _ in others if not _wants(case, one)]
-            rank = found[position].rank
-            # The second is the rank that it would have if no similar tool stood before it.
-            ranks[case.query] = rank, rank - sum(found[one].rank < rank for one in rivals)
-        first, more = others[0][0], len(others) - 1
-        said = f"{first} and {more} more say" if more else f"{first} says"
-        proof = "; ".join(f"{one}: cosine {cosine:.2f}" for one, cosine in others[:_MOST_TOLD])
-        if (effect := Effect(ranker.name, ranks)).is_felt:
-            yield Finding(SIBLING, tool.server, tool.name, f"{said} nearly the same.", proof, effect=effect)
-
-
 def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
     """What becomes of tools and instructions on their way to a client's model, by rules that are known."""
     server, client = delivery.listed.server, delivery.client.name
@@ -311,7 +258,3 @@ def _silenced(seen: SeenTool) -> list[str]:
     """The parameters whose descriptions the client removes."""
     sent = {one.name: one.description for one in fields(seen.definition["function"]["parameters"])}
     return [one.name for one in fields(seen.tool.input_schema) if one.description and not sent.get(one.name)]
-
-
-def _wants(case: EvalCase, tool_id: str) -> bool:
-    return any(tool_id in group for group in case.relevant)

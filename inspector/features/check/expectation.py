@@ -1,33 +1,21 @@
 """Expectations: which tool a request has to find, as a person writes them, and whether a search finds it."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.number import count
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.text import did_you_mean
 from inspector.core.tool import Catalog
-from inspector.features.check.finding import Finding, Rule, Severity, Stage
-from inspector.features.check.wording import asked_in
 from inspector.search.answer.evalset import read_cases
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.standing import Standings, Verdict
-from inspector.search.index.document import passage_texts
-from inspector.search.index.vocabulary import terms
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 ARROW = "->"
-LACKING = Rule(
-    "words-missing",
-    "It lacks words that people use",
-    Severity.WARNING,
-    Stage.FOUND,
-    "Requests in these words miss it. Say in a sentence what they ask for, if the tool does it.",
-)
 NOTHING = "nothing"
 _FORM = 'Write "REQUEST -> TOOL", "REQUEST -> TOOL@5" or "REQUEST -> TOOL>=0.6".'
 _TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?", re.DOTALL)
@@ -208,31 +196,3 @@ def missed(found: Iterable[ExpectationResult]) -> dict[str, list[str]]:
         if one.tool and not one.holds:
             by_tool.setdefault(one.tool, []).append(one.expectation.query)
     return by_tool
-
-
-def _says(text: str, word: str) -> bool:
-    """Whether a text has a word however it is split: “e-mail”, “eMail” and “Email” are one."""
-    return re.search(rf"(?<![^\W_]){'[-_ ]?'.join(map(re.escape, word))}", text, re.IGNORECASE) is not None
-
-
-def missing_words(requests: Mapping[str, Sequence[str]], rankers: CatalogRankers) -> Iterator[Finding]:
-    """The common nouns of requests that miss a tool, as far as its definition lacks them."""
-    index = rankers.index
-    for tool_id, queries in requests.items():
-        tool = index.tools[index.position[tool_id]]
-        has, text = (
-            set(index.documents[index.position[tool_id]].terms.ids.tolist()),
-            " ".join(passage_texts(tool)),
-        )
-        asked = (word for query in queries for one in asked_in(query) for word in one.words)
-        lacking = [
-            word
-            for word in asked
-            if has.isdisjoint(index.vocabulary.get(t, -1) for t in terms(word)) and not _says(text, word)
-        ]
-        if lacking:
-            quoted = ", ".join(f"“{query}”" for query in queries)
-            message = f"{count(len(queries), 'request')} that should find it use words that it lacks."
-            yield Finding(
-                LACKING, tool.server, tool.name, message, f"{', '.join(dict.fromkeys(lacking))}: {quoted}"
-            )

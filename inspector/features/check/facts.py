@@ -81,7 +81,7 @@ def _without(key: str, one: Any) -> dict[str, Any]:
 
 
 def finding_json(one: Finding) -> dict[str, Any]:
-    """One finding, with what mending it changes."""
+    """One finding, with its rule."""
     rule = one.rule
     named = {"rule": rule.name, "title": rule.title, "severity": rule.severity, "stage": rule.stage}
     return {**named, **_without("rule", one)}
@@ -118,7 +118,7 @@ def _share_json(share: Share | None) -> dict[str, Any] | None:
 
 
 def report_blocks(report: CheckReport, *, in_full: bool) -> Iterator[str | Table]:
-    """What was found, the findings by rule; `in_full` with those that change nothing."""
+    """What was found, the findings by rule; `in_full` with mere notes."""
     yield Table.of(_SERVERS, report.servers)
     budget = f" of {report.budget:,}" if report.budget else ""
     yield f"{count(report.tokens, 'token')}{budget}, counted with {report.tokenizer}"
@@ -184,12 +184,10 @@ def _finding(one: Finding) -> Iterator[str]:
     client = f" [{one.client}]" if one.client else ""
     yield f"  {one.subject}{client}: {one.message}"
     yield from (f"    {line}" for line in one.proof.splitlines())
-    if one.effect is not None and one.effect.is_felt:
-        yield from (f"    {line}" for line in effect_lines(one.effect, _REQUESTS_SHOWN))
 
 
 def effect_lines(effect: Effect, most: int = MOST_REQUESTS) -> Iterator[str]:
-    """What mending changes for one ranker: ranks request by request, tokens, and who loses a request."""
+    """What a sentence changes for one ranker: ranks request by request, tokens, and who loses a request."""
     moved = [(query, *ranks) for query, ranks in effect.ranks.items() if ranks[0] != ranks[1]]
     share = f"{len(moved):,} of {count(len(effect.ranks), 'request')}"
     cost = f"   {effect.tokens:+,} tokens" if effect.tokens else ""
@@ -208,7 +206,7 @@ def _summary(report: CheckReport, shown: int) -> str:
     parts = [hold] if report.expectations else []
     parts += [count(shown, "finding")]
     if more := len(report.findings) - shown:
-        parts.append(f"{more} more without effect: --all")
+        parts.append(f"{count(more, 'note')}: --all")
     if off := sum(one.findings for one in report.disabled):
         parts.append(f"{off} of rules that are turned off")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""What a check says: facts about definitions, each with its proof, its place and its measured effect."""
+"""What a check says: facts about definitions, each with its proof and its place, and sentences to add."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -66,7 +66,7 @@ class Loser:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What mending a finding changes for the tool's own requests, by one ranker.
+    """What a description changes for the tool's own requests, by one ranker.
 
     `ranks` are (before, after) by request, None where the tool is no result. `tokens` is what the definition
     grows by. `losers` are other tools that would fall.
@@ -81,11 +81,6 @@ class Effect:
     def reached(self) -> int:
         """The rank for the first of the requests afterwards, 0 if the tool is no result for it."""
         return next((after or 0 for _, after in self.ranks.values()), 0)
-
-    @property
-    def is_felt(self) -> bool:
-        """Whether a rank changes or a tool loses."""
-        return bool(self.losers) or any(before != after for before, after in self.ranks.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +108,6 @@ class Finding:
     message: str
     proof: str = ""
     client: str = ""
-    effect: Effect | None = None
     place: Place | None = None
     tools: tuple[str, ...] = ()
 
@@ -129,9 +123,7 @@ class Finding:
 
     @property
     def is_felt(self) -> bool:
-        """Whether mending it changes what is found; unmeasured, whether it is no mere note."""
-        if self.effect is not None:
-            return self.effect.is_felt
+        """Whether it is no mere note."""
         return self.rule.severity is not Severity.NOTE
 
 

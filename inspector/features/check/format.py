@@ -195,7 +195,7 @@ def _cases(report: CheckReport, fail_on: Severity | None) -> Iterator[_Case]:
             _advised(report, one),
         )
     for found in report.findings:
-        fails = fail_on is not None and found.is_felt and found.rule.severity.is_at_least(fail_on)
+        fails = fail_on is not None and found.rule.severity.is_at_least(fail_on)
         where = f"\n{_file(found.place)}:{found.place.line}" if found.place else ""
         brief, full = f"{found.rule.severity}: {found.message}", _said(found) + where
         yield "findings", _named(found), "failure" if fails else "system-out", brief, full

@@ -1,10 +1,9 @@
 """The findings page: facts about definitions that keep a tool from being found, chosen or called right."""
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -13,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from inspector.access.reach import EvalCase
 from inspector.app.base_screen import ToolKeys
 from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_line, shown_place
@@ -22,16 +20,12 @@ from inspector.app.place import Destination, FindingsPage
 from inspector.app.stream import View
 from inspector.clients.client import real_clients
 from inspector.core.number import count
-from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.features.check.checking import findings_of, places_of
-from inspector.features.check.expectation import missing_words
-from inspector.features.check.facts import FALLS, LOSES, RISES, effect_lines, finding_json
-from inspector.features.check.finding import Effect, Finding, Place, Severity, Stage
+from inspector.features.check.facts import finding_json
+from inspector.features.check.finding import Finding, Place, Severity, Stage
 from inspector.features.check.schema_repair import REPAIRED, SchemaRepair, repair_lines, repairs_of
-from inspector.search.answer.standing import missed_in
 from inspector.session.client_view import instructions_of
-from inspector.session.view import SessionView
 from widgets import Column, Record, RecordList, ViewStrip, plain, visible
 
 COLUMNS = (
@@ -47,7 +41,6 @@ SIGNS: Mapping[Severity, tuple[str, str]] = {
 }
 _SIDES = {"-": "$text-error", "+": "$text-success"}
 _REPAIR_LINES = 100
-_COLORS = {RISES: "$text-success", FALLS: "$text-error", LOSES: "$text-warning"}
 ALL = "all"
 GROUPS: dict[str, Collection[Stage]] = {
     ALL: frozenset(Stage),
@@ -56,11 +49,11 @@ GROUPS: dict[str, Collection[Stage]] = {
 CHECKING = "Checking every definition …"
 NO_TOOLS = "Nothing to check yet: no server is ready, or a toolset hides every tool."
 _CLEAN = "Nothing found here."
-_FOLDED = "Nothing here changes what a search finds.\nspace shows {}."
+_FOLDED = "Nothing worse than a note.\nspace shows {}."
 
 
 class FindingsScreen(ReadingPage, ToolKeys):
-    """Every finding, the worst first; those that change nothing are folded away until they are asked for."""
+    """Every finding, the worst first; notes are folded away until they are asked for."""
 
     page = "findings"
     CSS_PATH = "page.tcss"
@@ -75,10 +68,8 @@ class FindingsScreen(ReadingPage, ToolKeys):
     help_lines: ClassVar[tuple[str, ...]] = (
         "Facts about definitions with their proof: why a tool is not found, not chosen, or called wrongly.",
         "t: one stage. trust: hidden characters, and names that collide or look alike.",
-        "What mending changes is measured on labelled requests (discovery.evaluation).",
-        "space shows the findings that change nothing and mere notes, or folds them away again.",
+        "space shows mere notes too, or folds them away again.",
         "enter opens the tool; on a narrow terminal first the proof. w and e go to Search: why not, edit.",
-        "w and e use a request that the finding costs the tool.",
         "x exports what is listed as JSON. `toolsight check` says the same on the command line and for CI.",
     )
 
@@ -86,7 +77,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
         super().__init__()
         self._found: list[Finding] = []
         self._is_whole = True
-        self._drawn = self._given = 0
+        self._drawn = 0
         self._shows_all = False
         self._checked: object = None
         self._places: Mapping[str, Place] = {}
@@ -112,19 +103,17 @@ class FindingsScreen(ReadingPage, ToolKeys):
         """While servers connect, every finding would be too early."""
         if any(server.phase is ServerPhase.CONNECTING for server in view.state.servers.values()):
             return self._checked
-        index, retrieval = self.session.retrieval.index, self.session.retrieval
-        self._checked = (index.tools, index.is_semantic, retrieval.settings, instructions_of(view.state))
+        self._checked = (self.session.catalog.tools, instructions_of(view.state))
         return self._checked
 
     def draw(self) -> None:
         """Check in the background; what is found is listed as it comes."""
         session, found = self.session, list[Finding]()
-        given = session.retrieval.given()
-        self._found, self._drawn, self._given = found, -1, sum(case.is_possible for case in given)
+        self._found, self._drawn = found, -1
         whole = session.configuration.servers if session.sight.is_whole else ()
 
         def look(job: Job) -> bool:
-            for one in chain(findings_of(session, given, real_clients()), _missing(session, given)):
+            for one in findings_of(session, real_clients()):
                 found.append(one)
                 if job.stopped():
                     return False
@@ -159,7 +148,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
         self.query_one(ViewStrip).step(1)
 
     def action_fold(self) -> None:
-        """Show what changes nothing too, or fold it away."""
+        """Show notes too, or fold them away."""
         self._shows_all = not self._shows_all
         self._draw_rows()
 
@@ -184,12 +173,12 @@ class FindingsScreen(ReadingPage, ToolKeys):
         return _FOLDED.format(count(folded, "note")) if folded else _CLEAN
 
     def _say(self) -> None:
-        """Say how much was found, of what, and what it was measured on."""
+        """Say how much was found, and of what."""
         tools = len(self.session.retrieval.index.tools)
         state = f"{CHECKING}  esc stops   " if self.running is not None else ""
         if not state and not self._is_whole:
             state = "Stopped early: r checks again.   "
-        told = facts(self._found, tools, self._given, shows_all=self._shows_all)
+        told = facts(self._found, tools, shows_all=self._shows_all)
         self.write(Content.assemble((state, "$text-warning"), *told))
 
     @property
@@ -222,13 +211,6 @@ class FindingsScreen(ReadingPage, ToolKeys):
         finding = self.finding
         return finding.first if finding is not None and (finding.tool or finding.tools) else ""
 
-    @property
-    def request(self) -> SearchRequest:
-        """A request that the finding costs the tool."""
-        ranks = self.finding.effect.ranks.items() if self.finding and self.finding.effect else ()
-        query = next((query for query, (before, after) in ranks if before != after), "")
-        return SearchRequest(query) if query else super().request
-
     def action_save(self) -> None:
         """Export what is listed."""
         listed = [self._found[int(record.key)] for record in self.list.shown]
@@ -236,18 +218,8 @@ class FindingsScreen(ReadingPage, ToolKeys):
         self.export(Path.cwd() / "findings.json", f"{text}\n", what=count(len(listed), "finding"))
 
 
-def _missing(session: SessionView, given: Sequence[EvalCase]) -> Iterator[Finding]:
-    """Yield the words that tools lack for labelled requests that miss them."""
-    retrieval = session.retrieval
-    missed: dict[str, list[str]] = defaultdict(list)
-    for case in given:
-        for tool_id in missed_in(case, retrieval.rankers, retrieval.ranker_name, retrieval.rules):
-            missed[tool_id].append(case.query)
-    yield from missing_words(missed, retrieval.rankers)
-
-
-def facts(found: Sequence[Finding], tools: int, given: int, *, shows_all: bool) -> Iterator[Content]:
-    """Yield how many findings there are of each severity, how many are folded, and what measured them."""
+def facts(found: Sequence[Finding], tools: int, *, shows_all: bool) -> Iterator[Content]:
+    """Yield how many findings there are of each severity, and how many notes are folded."""
     yield Content.styled(count(tools, "tool"), "bold")
     felt = Counter(one.rule.severity for one in found if shows_all or one.is_felt)
     for severity in Severity:
@@ -256,15 +228,13 @@ def facts(found: Sequence[Finding], tools: int, given: int, *, shows_all: bool) 
             yield Content.styled(f"   {sign} {count(felt[severity], severity.value)}", color)
     folded = 0 if shows_all else sum(not one.is_felt for one in found)
     if folded:
-        yield Content.styled(f"   {folded:,} without effect (space shows them)", MUTED)
-    if given:
-        yield Content.styled(f"   measured on {count(given, 'labelled request')}", MUTED)
+        yield Content.styled(f"   {count(folded, 'note')} (space shows them)", MUTED)
 
 
-def _weight(numbered: tuple[int, Finding]) -> tuple[int, bool, int]:
-    """The worst come first, and of those the measured ones."""
+def _weight(numbered: tuple[int, Finding]) -> tuple[int, int]:
+    """The worst come first."""
     number, finding = numbered
-    return list(Severity).index(finding.rule.severity), finding.effect is None, number
+    return list(Severity).index(finding.rule.severity), number
 
 
 def _row(number: int, finding: Finding) -> Record:
@@ -277,7 +247,7 @@ def _row(number: int, finding: Finding) -> Record:
 
 
 def detail(finding: Finding, mended: SchemaRepair | None = None) -> Content:
-    """Return a finding with its place, its proof, what mending it changes, and the repair of a schema."""
+    """Return a finding with its place, its proof, and the repair of a schema."""
     rule = finding.rule
     sign, color = SIGNS[rule.severity]
     stage = "trust" if rule.stage is Stage.TRUST else f"keeps it from being {rule.stage}"
@@ -294,8 +264,6 @@ def detail(finding: Finding, mended: SchemaRepair | None = None) -> Content:
         Content.styled("\nProof", "bold"),
         plain(finding.proof, limit=20_000),
     ]
-    if finding.effect is not None:
-        lines += [Content.styled("\nIf it were mended", "bold"), *drawn_effect(finding.effect)]
     if mended is not None and finding.rule in REPAIRED:
         lines.append(
             Content.assemble(("\nRepair of ", "bold"), plain(mended.tool_id, newlines=False, limit=200))
@@ -307,10 +275,3 @@ def detail(finding: Finding, mended: SchemaRepair | None = None) -> Content:
 def _of_difference(line: str) -> Content:
     """A line of a repair; one that goes or comes in color."""
     return plain(line, newlines=False, limit=2_000).stylize(_SIDES.get(line[:1], ""))
-
-
-def drawn_effect(effect: Effect) -> Iterator[Content]:
-    """Yield the lines of an effect, with what rises, falls and loses in color."""
-    for line in effect_lines(effect):
-        shown = plain(line, newlines=False, limit=300)
-        yield shown.stylize(_COLORS.get(line.strip()[:1], ""))

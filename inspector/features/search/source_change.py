@@ -13,8 +13,8 @@ from inspector.config.program import source_files
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.core.tool import Tool
+from inspector.features.check.facts import FALLS, LOSES, RISES, effect_lines
 from inspector.features.check.finding import Effect, Place
-from inspector.features.check.page import drawn_effect
 from inspector.features.check.source_text import Replacement, place_of, replacement
 from inspector.features.search.why_not_pane import WhyNotPane
 from widgets import Choice, Confirm, Hanging, plain, safe
@@ -22,6 +22,7 @@ from widgets import Choice, Confirm, Hanging, plain, safe
 WRITE, COPY, DRAFT, NO = "write", "copy", "edit as a draft", "no"
 # The safe answer comes first: it has the focus, so a second enter writes nothing.
 _CHOICES = (Choice("e", DRAFT), Choice("c", COPY), Choice("y", WRITE), Choice("n", NO))
+_EFFECT = {RISES: "$text-success", FALLS: "$text-error", LOSES: "$text-warning"}
 # The lines of a difference that name its files.
 _HEAD = 2
 
@@ -45,13 +46,17 @@ def question(place: Place, change: Replacement, tokens: int, effect: Effect | No
     """Return the change as a difference, what it costs in tokens, and what it was measured to change."""
     where = Content.assemble((shown_place(place.path, place.line), "bold"), (f"   {tokens:+,} tokens", MUTED))
     lines = [line for line in change.difference.splitlines()[_HEAD:] if line.strip() and line[0] != "@"]
-    measured = [Content(), *drawn_effect(effect)] if effect is not None else []
+    measured = [Content(), *map(_effect_line, effect_lines(effect))] if effect is not None else []
     return Content("\n").join([where, Content(), *map(_line, lines), *measured])
 
 
 def _line(line: str) -> Content:
     style = {"+": "$text-success", "-": "$text-error"}.get(line[:1], MUTED)
     return plain(line, newlines=False, limit=2_000).stylize(style)
+
+
+def _effect_line(line: str) -> Content:
+    return plain(line, newlines=False, limit=300).stylize(_EFFECT.get(line.strip()[:1], ""))
 
 
 class SourceDialog(Confirm):

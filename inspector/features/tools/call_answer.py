@@ -25,10 +25,11 @@ from inspector.core.number import count, milliseconds, shown_moment
 from inspector.core.redaction import clean
 from inspector.core.text import file_name
 from inspector.core.tool import Tool
-from inspector.features.tools.call import SAVED_CALLS, SavedCall, result_changes, save_call, saved_calls
+from inspector.features.tools.call import result_changes
 from inspector.mcp.pace import size_text
 from inspector.schema.json_value import JsonObject, compact
 from inspector.schema.schema import checked_output
+from inspector.store.saved_call import SAVED_CALLS, SavedCall, save_call, saved_calls
 from widgets import Record, SchemaTree, TextView, plain, visible
 
 _BEFORE = Content.styled("Fill in the form, then ctrl+r. The result appears here.", MUTED)

@@ -29,19 +29,16 @@ from inspector.core.text import did_you_mean, file_name
 from inspector.core.tool import Tool
 from inspector.features.tools.call import (
     CALL_FORMS,
-    SAVED_CALLS,
     CallForm,
-    SavedCall,
     read_arguments,
     result_changes,
-    save_call,
-    saved_call,
     written,
 )
 from inspector.loop.approval import why_confirm
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import checked_output
 from inspector.session.workbench import Workbench
+from inspector.store.saved_call import SAVED_CALLS, SavedCall, save_call, saved_call
 
 _STDIN = "-"
 

@@ -21,9 +21,8 @@ from inspector.features.check.checking import (
     with_proposals,
 )
 from inspector.features.check.expectation import Expectation, ExpectationResult, parse
-from inspector.features.check.finding import Effect, Finding, Severity
+from inspector.features.check.finding import Finding, Severity
 from inspector.features.check.lock import Snapshot
-from inspector.features.check.trust_rule import HIDDEN
 from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import configured, connected, shop_and_weather
@@ -100,12 +99,12 @@ async def test_what_changed_since_the_snapshot_is_found_except_on_a_server_that_
 
 async def test_a_finding_has_the_place_of_its_tool_in_the_servers_file(tmp_path: Path) -> None:
     file = tmp_path / "shop.py"
-    file.write_text('@tool\ndef list_orders():\n    """List orders by status."""\n', encoding="utf-8")
+    file.write_text('@tool\ndef list_orders():\n    """List orders."""\n', encoding="utf-8")
     spec = replace(configured(["shop"]).servers[0], command="python", args=("shop.py",), cwd=str(tmp_path))
     configuration = replace(configured(["shop"]), servers=(spec,))
-    servers = {"shop": shop_and_weather()["shop"]}
+    servers = {"shop": MemoryServer([Tool("shop", "list_orders", "List orders.", annotations=READS)])}
     async with connected(servers=servers, configuration=configuration) as rig:
-        report = check(rig.bench, expecting("show the zebra -> list_orders"))
+        report = check(rig.bench, NO_DEMANDS)
     places = {one.tool: one.place for one in report.findings if one.tool}
     assert (place := places["list_orders"]) is not None
     assert (place.path.name, place.line) == ("shop.py", 3)
@@ -117,12 +116,11 @@ FINDINGS = st.builds(
     st.just("shop"),
     st.text("ab", max_size=1),
     st.just("A fact."),
-    effect=st.sampled_from([None, Effect("bm25", {"a": (1, 1)}), Effect("bm25", {"a": (2, 1)})]),
 )
 
 
 @given(st.lists(FINDINGS, max_size=8), st.booleans())
-def test_a_check_fails_for_what_is_felt_and_severe_enough_and_more_severity_fails_no_less(
+def test_a_check_fails_for_what_is_severe_enough_and_more_severity_fails_no_less(
     findings: list[Finding], holds: bool
 ) -> None:
     one = ExpectationResult(Expectation("a", frozenset({"shop:a"})), problem="" if holds else "no result")
@@ -130,17 +128,10 @@ def test_a_check_fails_for_what_is_felt_and_severe_enough_and_more_severity_fail
     assert sorted(map(repr, report.findings)) == sorted(map(repr, findings))
     order = [one.rule.severity for one in report.findings]
     assert order == sorted(order, key=list(Severity).index)
-    felt = {one.rule.severity for one in findings if one.is_felt}
+    felt = {one.rule.severity for one in findings}
     assert report.passes(None)
     assert report.passes(Severity.ERROR) is (holds and Severity.ERROR not in felt)
     assert report.passes(Severity.WARNING) is (holds and felt <= {Severity.NOTE})
-
-
-@pytest.mark.parametrize(("rank", "passes"), [(1, True), (2, False)])
-def test_a_finding_that_changes_no_rank_fails_no_build(rank: int, passes: bool) -> None:
-    finding = Finding(HIDDEN, "shop", "a", "A fact.", effect=Effect("bm25", {"a": (rank, 1)}))
-    report = CheckReport((CheckedServer("shop"),), (), (finding,))
-    assert report.passes(HIDDEN.severity) is passes
 
 
 def test_every_rule_has_a_name_of_its_own_and_says_what_to_do() -> None:

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.access.reach import EvalCase
 from inspector.clients.client import Client, all_clients, find_client, real_clients
 from inspector.clients.delivery import Listed
 from inspector.core.server import SkippedTool
@@ -15,8 +14,6 @@ from inspector.features.check import definition_rule
 from inspector.features.check.definition_rule import RULES, definition_findings
 from inspector.features.check.finding import Finding, Rule
 from inspector.schema.json_value import JsonObject
-from inspector.search.index.tool_index import ToolIndex
-from tests.support.retrieval import rankers_of
 
 CLAIMS = Annotations(read_only=True)
 DESCRIBED: JsonObject = {
@@ -45,7 +42,7 @@ def found(
         Listed(name, [tool for tool in tools if tool.server == name], instructions=instructions)
         for name in servers
     ]
-    return list(definition_findings(ToolIndex(tools), listed, chosen))
+    return list(definition_findings(listed, chosen))
 
 
 def rules(*args: object, **kwargs: object) -> set[Rule]:
@@ -101,27 +98,6 @@ def test_a_read_only_claim_is_doubted_for_a_name_that_says_otherwise() -> None:
     assert definition_rule.DOUBTED not in rules(
         replace(GOOD, name="delete_invoice", annotations=Annotations(destructive=True))
     )
-
-
-TWIN = replace(GOOD, name="show_receipt")
-FAR = replace(GOOD, name="print_label", description="Weather of a town.", input_schema={})
-
-
-def siblings(tools: Sequence[Tool], *, semantic: bool = True, query: str = "") -> list[Finding]:
-    rankers = rankers_of(tools, semantic=semantic)
-    cases = [EvalCase("1", query, (frozenset({"shop:get_invoice"}),))] if query else ()
-    found = definition_findings(rankers.index, cases=cases, rankers=rankers)
-    return [one for one in found if one.rule is definition_rule.SIBLING]
-
-
-def test_a_tool_that_is_close_in_meaning_is_told_where_it_stands_before_the_right_one() -> None:
-    [missed] = siblings([GOOD, TWIN, FAR], query="show receipt")
-    assert (missed.tool, missed.proof[:27]) == ("get_invoice", "shop:show_receipt: cosine 0")
-    assert siblings([GOOD, TWIN]) == siblings([GOOD, TWIN], query="get invoice") == [], "no effect"
-    assert siblings([GOOD, FAR], query="show receipt") == []
-    assert siblings([GOOD, TWIN], semantic=False, query="show receipt") == [], "words prove nothing"
-    assert missed.effect is not None
-    assert dict(missed.effect.ranks) == {"show receipt": (2, 1)}
 
 
 def test_a_client_that_refuses_a_long_name_is_told_with_the_name() -> None:
@@ -196,7 +172,7 @@ def test_what_a_listing_lost_is_told_by_kind() -> None:
         SkippedTool("", "the cursor repeats", "page", number=2),
         SkippedTool("get_invoice", "listed again; the first one is used", "again"),
     ]
-    told = list(definition_findings(ToolIndex([GOOD]), [Listed("shop", [GOOD], skipped)]))
+    told = list(definition_findings([Listed("shop", [GOOD], skipped)]))
     assert [(one.rule.name, one.subject) for one in told] == [
         ("tool-lost", "shop:untyped"),
         ("page-lost", "shop"),

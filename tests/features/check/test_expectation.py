@@ -1,4 +1,4 @@
-"""Expectations: how they are read, what a search does with them, and what requests that miss add."""
+"""Expectations: how they are read, and what a search does with them."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,7 +15,6 @@ from inspector.features.check.expectation import (
     ExpectationResult,
     as_case,
     expected,
-    missing_words,
     parse,
     read_expectations,
     resolved,
@@ -166,24 +165,3 @@ def test_labelled_requests_are_expectations_of_each_of_their_tools(tmp_path: Pat
     [nothing] = read_expectations(file)
     assert nothing.text == "sing -> nothing"
     assert as_case(nothing, 1).is_possible is False
-
-
-def lacking(*queries: str) -> str:
-    found = list(missing_words({REFUND.id: queries}, RANKERS))
-    return found[0].proof.partition(":")[0] if found else ""
-
-
-def test_missing_words_are_the_nouns_of_all_requests_that_miss_except_those_that_the_tool_has() -> None:
-    assert lacking("show the receipt", "take my deposit of the customer") == "receipt, deposit"
-    assert lacking("give the money back") == ""
-
-
-@pytest.mark.parametrize("written", ["E-mail a customer.", "eMail a customer.", "Emails go out."])
-def test_a_word_that_the_text_has_in_another_spelling_is_not_missing(written: str) -> None:
-    tool = Tool("office", "reach", written)
-    assert not list(missing_words({tool.id: ["send the email"]}, rankers_of([tool], semantic=False)))
-    assert list(missing_words({MAIL.id: ["send the invoice"]}, RANKERS))
-
-
-def test_values_names_and_verbs_are_no_missing_words() -> None:
-    assert lacking("did you reimburse Kowalski the invoice 77 for 'blue shoes'?") == "invoice"

@@ -7,9 +7,7 @@ import pytest
 from textual.pilot import Pilot
 
 from inspector.core.tool import Tool
-from inspector.features.check.definition_rule import CUT
-from inspector.features.check.finding import Effect, Finding, Loser
-from inspector.features.check.page import FindingsScreen, detail
+from inspector.features.check.page import FindingsScreen
 from inspector.features.tools.page import ToolsScreen
 from tests.support.app import app_rig, goes, said, seen, until
 from tests.support.memory_servers import MemoryServer
@@ -78,21 +76,6 @@ async def test_the_worst_come_first_and_what_changes_nothing_is_folded_until_a_k
         assert "space" not in said(pilot, "#facts")
         await pilot.press("space")
         await until(pilot, lambda: len(found.shown) == len(signs))
-
-
-def test_effects_say_who_rises_who_falls_and_who_loses() -> None:
-    ranks = {"pay it": (3, 1), "a bill": (None, 2), "same": (1, 1), "worse": (1, 4)}
-    effect = Effect("hybrid", ranks, 12, (Loser("bank:void", "cancel it"),))
-    text = detail(Finding(CUT, "bank", "pay", "It is cut.", "lost: x", "codex", effect)).plain
-    for line in (
-        "hybrid   rank changes in 3 of 4 requests   +12 tokens",
-        "▲    3 → 1   “pay it”",
-        "▲    – → 2   “a bill”",
-        "▼    1 → 4   “worse”",
-        "✕ bank:void loses “cancel it”",
-    ):
-        assert line in text
-    assert "same" not in text
 
 
 async def test_enter_opens_the_tool_and_on_a_narrow_terminal_first_the_proof() -> None:

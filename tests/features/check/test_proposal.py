@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from inspector.access.reach import EvalCase
 from inspector.core.tool import Annotations, Tool
-from inspector.features.check.finding import Proposal
+from inspector.features.check.facts import effect_lines
+from inspector.features.check.finding import Effect, Loser, Proposal
 from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial
 from inspector.features.check.wording import Grounds, asked_in
 from inspector.search.answer.standing import Standings
@@ -182,3 +183,18 @@ async def test_of_what_a_model_writes_only_what_keeps_the_rules_is_tried() -> No
     assert BILL in str(model.requests[0].messages[0])
     assert not any("77" in one or "drop" in one for one in _sentences(found))
     assert "Prints a bill." in _sentences(found)
+
+
+def test_effects_say_who_rises_who_falls_and_who_loses() -> None:
+    ranks = {"pay it": (3, 1), "a bill": (None, 2), "same": (1, 1), "worse": (1, 4)}
+    effect = Effect("hybrid", ranks, 12, (Loser("bank:void", "cancel it"),))
+    text = "\n".join(effect_lines(effect))
+    for line in (
+        "hybrid   rank changes in 3 of 4 requests   +12 tokens",
+        "▲    3 → 1   “pay it”",
+        "▲    – → 2   “a bill”",
+        "▼    1 → 4   “worse”",
+        "✕ bank:void loses “cancel it”",
+    ):
+        assert line in text
+    assert "same" not in text

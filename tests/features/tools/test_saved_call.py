@@ -8,7 +8,8 @@ from hypothesis import given, strategies as st
 
 from inspector.core.error import ConfigError
 from inspector.core.message import Attachment, ToolResult
-from inspector.features.tools.call import SavedCall, result_changes, save_call, saved_call, saved_calls
+from inspector.features.tools.call import result_changes
+from inspector.store.saved_call import SavedCall, save_call, saved_call, saved_calls
 
 OSLO = SavedCall("weather:get", {"city": "Oslo", "days": 3}, ToolResult("rain", structured={"mm": 4}))
 

@@ -19,10 +19,10 @@ from inspector.core.message import Attachment, TaskState, ToolResult
 from inspector.core.session import Binding, ToolState
 from inspector.core.tool import Annotations, Tool
 from inspector.features.tools import call_answer, panel as content
-from inspector.features.tools.call import SAVED_CALLS, saved_call
 from inspector.features.tools.facts import claims, tool_facts
 from inspector.features.tools.page import ToolsScreen
 from inspector.schema.json_value import JsonObject
+from inspector.store.saved_call import SAVED_CALLS, saved_call
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer, echo
