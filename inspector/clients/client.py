@@ -318,6 +318,7 @@ class Kind(StrEnum):
     SCHEMA_REFUSED = "tools are refused"
     UNSURE = "whether it can be reached is not known"
     TASK = "tools that run only as a task cannot be called"
+    MISFIT = "results that do not fit are lost"
     HIDDEN = "tools for a view alone are hidden"
     MOST = "not all tools can be on"
     TWIN = "names are equal"
@@ -344,6 +345,7 @@ _TOPICS = {
     Kind.NAME_REFUSED: Topic.NAMES,
     Kind.SCHEMA_REFUSED: Topic.SCHEMAS,
     Kind.TASK: Topic.TASKS,
+    Kind.MISFIT: Topic.RESULTS,
     Kind.TWIN: Topic.NAMES,
     Kind.NAME_CUT: Topic.NAMES,
     Kind.INSTRUCTIONS_CUT: Topic.CUTS,

@@ -11,7 +11,8 @@ from enum import StrEnum
 from functools import cached_property, partial
 
 from inspector.clients.client import HARMLESS, KEEPS_OUT, Change, Client, Confidence, Fact, Kind, Topic
-from inspector.clients.seen import SeenTool, kept_of, see_all
+from inspector.clients.seen import SeenTool, kept_of, misfits, see_all
+from inspector.core.message import ToolResult
 from inspector.core.number import count
 from inspector.core.server import SkippedTool
 from inspector.core.text import shortened
@@ -56,7 +57,8 @@ class Verdict(StrEnum):
 class Listed:
     """What a server lists: the tools that could be read, in order, what could not, and what else it says.
 
-    `protocol` is the revision that was agreed upon; `refuses_older` as in `ServerInfo`.
+    `protocol` is the revision that was agreed upon; `refuses_older` as in `ServerInfo`. `results` are what
+    calls gave, each with its tool's id.
     """
 
     server: str
@@ -65,6 +67,7 @@ class Listed:
     instructions: str = ""
     protocol: str = ""
     refuses_older: bool = False
+    results: Sequence[tuple[str, ToolResult]] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +234,7 @@ _NOUNS = {
     Kind.NAME_REFUSED: ("tool", "refused"),
     Kind.SCHEMA_REFUSED: ("tool", "refused"),
     Kind.TASK: ("tool", "cannot be called"),
+    Kind.MISFIT: ("result", "lost"),
     Kind.TWIN: ("name", "equal"),
     Kind.NAME_CUT: ("name", "shortened"),
     Kind.CUT: ("description", "cut"),
@@ -301,7 +305,8 @@ class _Judge:
             names = (*(one.label for one in unread), *(one.name for one in listed.tools))
             lost = tuple(Delivery(name, one, Fate.LOST, (reason,)) for one in names)
             return ServerDelivery(self._client, listed, lost)
-        tools = (*map(partial(self._unread, name), unread), *map(self._tool, seen))
+        known = (self._tool(one, listed.results) for one in seen)
+        tools = (*map(partial(self._unread, name), unread), *known)
         return ServerDelivery(self._client, listed, tools, tuple(self._of_server(listed, seen)))
 
     def _costs(self, unread: Sequence[SkippedTool]) -> Reason | None:
@@ -329,11 +334,13 @@ class _Judge:
         reason = Reason(Kind.LOST, one.reason, one.place, Confidence.ASSUMED)
         return Delivery(server, one.label, Fate.LOST, (reason,))
 
-    def _tool(self, seen: SeenTool) -> Delivery:
+    def _tool(self, seen: SeenTool, results: Iterable[tuple[str, ToolResult]]) -> Delivery:
         server, name = seen.tool.server, seen.tool.name
         if seen.refused is not None:
             return Delivery(server, name, Fate.REFUSED, (self._changed(seen.refused),), seen)
-        reasons = tuple(map(self._changed, seen.changes))
+        mine = (result for tool, result in results if tool == seen.tool.id)
+        lost = (Change(Kind.MISFIT, one, "outputSchema") for one in misfits(self._client, seen.tool, mine))
+        reasons = tuple(map(self._changed, (*seen.changes, *lost)))
         fate = Fate.CHANGED if reasons else Fate.WHOLE
         return Delivery(server, name, fate, reasons, seen, self._tokens(seen) if self._tokens else 0)
 

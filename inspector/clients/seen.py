@@ -217,7 +217,7 @@ def kept_results(
 
 def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[str], int]) -> Iterator[str]:
     rule, text = client.results, result.text
-    if not result.is_error and rule.misfit == "error" and _misfits(tool, result):
+    if misfits(client, tool, [result]):
         yield "an error in place of it"
         return
     if result.structured is not None and not result.is_error:
@@ -243,10 +243,13 @@ def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[st
 _LATE, _LINK = "an error, if the server is silent for {} s", "resource_link"
 
 
-def _misfits(tool: Tool, result: ToolResult) -> bool:
-    """Whether a result does not fit the schema that its tool declares for it."""
-    checked = checked_output(tool.output_schema, result.structured)
-    return checked is not None and checked.fits is False
+def misfits(client: Client, tool: Tool, results: Iterable[ToolResult]) -> list[str]:
+    """What does not fit an output schema, in the first result that a client keeps from its model for it."""
+    if client.results.misfit != "error":
+        return []
+    checks = (checked_output(tool.output_schema, one.structured) for one in results if not one.is_error)
+    told = ("; ".join(one.reasons) for one in checks if one is not None and one.fits is False)
+    return [f"it is an error that a result does not fit the output schema: {one}" for one in told][:1]
 
 
 def _of_structured(rule: ResultRule, text: str, structured: JsonObject) -> Iterator[str]:

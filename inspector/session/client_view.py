@@ -1,6 +1,6 @@
 """A catalog as a client gets it: what its model knows and can find, for terminal, page and programs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -17,6 +17,7 @@ from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject, compact
 from inspector.session.view import SessionView
+from inspector.store.saved_call import SavedCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,15 +101,18 @@ def session_as(session: SessionView, client: Client) -> ClientView:
     return view_as(client, listed_in(session), session.accounting.meter.text)
 
 
-def listed_in(session: SessionView) -> tuple[Listed, ...]:
-    """What each server of a session lists, as far as it may be seen."""
+def listed_in(session: SessionView, saved: Iterable[SavedCall] = ()) -> tuple[Listed, ...]:
+    """What each server of a session lists, as far as it may be seen; `saved` are calls of tools."""
+    results = tuple((call.tool, call.result) for call in saved)
     tools: dict[str, list[Tool]] = {name: [] for name in session.state.servers}
     for tool in session.catalog.seen:
         tools.setdefault(tool.server, []).append(tool)
     known, none = session.state.servers, ServerState("")
     states = ((name, of, known.get(name, none)) for name, of in tools.items())
     return tuple(
-        Listed(name, of, one.skipped, one.info.instructions, one.info.protocol, one.info.refuses_older)
+        Listed(
+            name, of, one.skipped, one.info.instructions, one.info.protocol, one.info.refuses_older, results
+        )
         for name, of, one in states
     )
 

@@ -30,6 +30,7 @@ from inspector.features.check.source_text import place_of_tool
 from inspector.features.check.trust_rule import trust_findings
 from inspector.session.client_view import instructions_of, listed_in
 from inspector.session.view import SessionView
+from inspector.store.saved_call import SavedCall
 
 if TYPE_CHECKING:
     from inspector.features.check.model_proof import ModelProof
@@ -83,6 +84,7 @@ class Demands:
     """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
 
     `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason.
+    `saved` are calls that were kept with their results.
     """
 
     expectations: tuple[Expectation, ...] = ()
@@ -90,6 +92,7 @@ class Demands:
     budget: int = 0
     snapshot: Snapshot | None = None
     disabled: Mapping[str, str] = field(default_factory=dict)
+    saved: Sequence[SavedCall] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +158,7 @@ def check(session: SessionView, demands: Demands) -> CheckReport:
     findings = [
         *_over_budget(servers, demands.budget),
         *_drift(session, servers, demands.snapshot),
-        *findings_of(session, demands.clients),
+        *findings_of(session, demands.clients, demands.saved),
     ]
     left_out = Counter(one.rule.name for one in findings)
     told_of = {*(one.first for one in findings), *(one.tool for one in tried if not one.holds)}
@@ -192,12 +195,12 @@ def _drift(
 
 
 def findings_of(
-    session: SessionView, clients: Sequence[Client]
+    session: SessionView, clients: Sequence[Client], saved: Sequence[SavedCall] = ()
 ) -> Iterator[Finding]:
     """What is found across servers, of definitions as they are, and as clients get them; quickest first."""
-    yield from folded(trust_findings(session.catalog.tools, instructions_of(session.state)))
+    yield from folded(trust_findings(session.catalog.seen, instructions_of(session.state)))
     yield from _noise(session)
-    yield from definition_findings(listed_in(session), clients)
+    yield from definition_findings(listed_in(session, saved), clients)
 
 
 async def with_proposals(

@@ -36,6 +36,7 @@ from inspector.features.check.finding import Severity
 from inspector.features.check.format import github, junit, sarif
 from inspector.features.check.lock import Snapshot
 from inspector.session.workbench import Workbench
+from inspector.store.saved_call import SAVED_CALLS, saved_calls
 
 _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
     "sarif": lambda report, _: sarif(report),
@@ -123,6 +124,7 @@ def check(
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
         own.disable,
+        saved=tuple(saved_calls(Path(SAVED_CALLS)).values()),
     )
     found: list[CheckReport] = []
 

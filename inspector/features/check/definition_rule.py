@@ -16,12 +16,11 @@ from inspector.core.tool import Annotations, Tool, contradiction
 from inspector.features.check.finding import Finding, Rule, Stage, folded, rules
 from inspector.schema.json_value import as_object
 from inspector.schema.schema import SchemaField, fields
-from inspector.schema.validity import faults
+from inspector.schema.validity import SchemaFault, faults
 from inspector.search.index.vocabulary import terms
 
 (
     EMPTY,
-    RESTATED,
     LOST,
     UNREACHED,
     PAGE_LOST,
@@ -36,8 +35,6 @@ from inspector.search.index.vocabulary import terms
     """
     no-description | warning | It has no description
       A search has only its name to go by, and so has a model. Say what the tool does and when to use it.
-    description-restates-name | warning | Its description says no more than its name
-      A request in other words does not find it. Say what for and when, in words that people use.
     tool-lost | error | A tool cannot be read
       No client, or not every one, gets it. Correct its definition at the place that is named.
     server-unreached | error | A client cannot speak with the server
@@ -58,10 +55,12 @@ from inspector.search.index.vocabulary import terms
       The model never reads the rest, nor does the client's search. Say first what matters.
     """,
 )
-PARAMETER, UNANNOTATED, DOUBTED, DOUBTFUL, SCHEMA_CUT = rules(
+MISFIT, PARAMETER, UNANNOTATED, DOUBTED, DOUBTFUL, SCHEMA_CUT = rules(
     Stage.CALLED,
     """
-    parameter-undescribed | note | A parameter has no description
+    output-misfit | error | A client does not give its model a result that does not fit
+      The model reads an error, or nothing more. Return what outputSchema says, or declare none.
+    parameter-undescribed | note | No text says what a parameter is
       A model guesses its form and meaning from its name. Describe each parameter.
     no-annotations | note | It has no annotations
       Clients ask before each call, as if it may destroy. Declare readOnlyHint and destructiveHint.
@@ -87,8 +86,8 @@ NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
     """,
 )
 RULES = (
-    *(LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, INVALID, NO_TASK, TWICE),
-    *(EMPTY, RESTATED, PARAMETER, UNANNOTATED, DOUBTED),
+    *(LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, INVALID, NO_TASK, MISFIT, TWICE),
+    *(EMPTY, PARAMETER, UNANNOTATED, DOUBTED),
     *(DOUBTFUL, ONE_NAME, NAME_CUT, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
 )
 _RULES = {
@@ -97,12 +96,11 @@ _RULES = {
     Kind.NAME_REFUSED: NAME_REFUSED,
     Kind.SCHEMA_REFUSED: SCHEMA_REFUSED,
     Kind.TASK: NO_TASK,
+    Kind.MISFIT: MISFIT,
     Kind.TWIN: ONE_NAME,
     Kind.NAME_CUT: NAME_CUT,
     Kind.CUT: CUT,
 }
-# A longer description in the words of a name may still say how they belong together.
-_FEW_WORDS = 4
 # So much of a text is quoted as proof.
 _QUOTED = 160
 _NO_CLAIMS = Annotations()
@@ -136,18 +134,26 @@ def _schemas(listed: Listed, of_clients: dict[tuple[str, str, str], list[Finding
     """What is wrong with schemas by themselves; clients that refuse one for it are told too."""
     for tool in listed.tools:
         for where, schema in (("inputSchema", tool.input_schema), ("outputSchema", tool.output_schema)):
-            found = (
-                () if schema is None else faults(schema, listed.protocol, is_output=where != "inputSchema")
-            )
+            is_output = where != "inputSchema"
+            found = () if schema is None else faults(schema, listed.protocol, is_output=is_output)
             for rule in (INVALID, DOUBTFUL):
                 mine = [one for one in found if one.is_hint is (rule is DOUBTFUL)]
-                says = [f"{where}: {one.says}." for one in mine]
-                refused = (of_clients.pop((SCHEMA_REFUSED.name, tool.id, one), ()) for one in says)
-                by = dict.fromkeys(one.client for same in refused for one in same)
+                keys = ((SCHEMA_REFUSED.name, tool.id, f"{where}: {one.says}.") for one in mine)
+                by = dict.fromkeys(one.client for key in keys for one in of_clients.pop(key, ()))
                 told = [f"refused by {', '.join(by)}"] if by else []
-                if says:
+                if says := [f"{where}: {line}." for line in _once(mine)]:
                     proof = (f"{where}.{mine[0].place}".rstrip("."), *says[1:], *told)
                     yield Finding(rule, listed.server, tool.name, says[0], "\n".join(proof))
+
+
+def _once(found: Iterable[SchemaFault]) -> Iterator[str]:
+    """What is wrong, said once for all its places, with the first and how many more there are."""
+    places: dict[str, list[str]] = {}
+    for one in found:
+        places.setdefault(one.says.removeprefix(one.place), []).append(one.place)
+    for says, (first, *more) in places.items():
+        others = f" (and at {count(len(more), 'more place')})" if more else ""
+        yield f"{first}{says}{others}"
 
 
 def _joined(same: Sequence[Finding]) -> Finding:
@@ -159,19 +165,15 @@ def _joined(same: Sequence[Finding]) -> Finding:
 def _alone(tool: Tool) -> Iterator[Finding]:
     """What a definition says of itself."""
     known = fields(tool.input_schema)
-    named = {*terms(tool.name), *terms(tool.server)}
-    said = set(terms(tool.description))
+    said = frozenset(terms(tool.description))
 
     def finding(rule: Rule, message: str, proof: str) -> Finding:
         return Finding(rule, tool.server, tool.name, message, proof)
 
-    quoted = f"“{_quoted(tool.description)}”"
     if not tool.description.strip():
         yield finding(EMPTY, "It has no description.", f"the name alone: {tool.name}")
-    elif said and said <= named and len(tool.description.split()) <= _FEW_WORDS:
-        yield finding(RESTATED, "Its description has no word that its name does not have.", quoted)
-    if silent := [one.name for one in known if not one.description.strip() and not _has_told_parts(one)]:
-        message = f"{len(silent)} of {count(len(known), 'parameter')} without a description."
+    if silent := [one.name for one in known if not _is_told(one, said)]:
+        message = f"{len(silent)} of {count(len(known), 'parameter')} of which no text says anything."
         yield finding(PARAMETER, message, _listed(silent))
     if tool.annotations == _NO_CLAIMS:
         given = as_object(tool.beside.get("annotations"))
@@ -184,11 +186,20 @@ def _alone(tool: Tool) -> Iterator[Finding]:
         yield finding(DOUBTED, f"{against[0].upper()}{against[1:]}.", str(tool.annotations))
 
 
-def _has_told_parts(one: SchemaField) -> bool:
-    """Whether a parameter is an object, or a list of them, whose own parameters are described."""
-    items = one.schema.get("items")
-    inner = (fields(part) for part in (one.schema, items) if isinstance(part, Mapping))
-    return any(part.description.strip() for parts in inner for part in parts)
+def _is_told(one: SchemaField, said: frozenset[str]) -> bool:
+    """Whether a text says what a parameter is: its own, that of a part of it, or of its tool, by its name.
+
+    Choices say it, too, and an object that takes nothing needs no words.
+    """
+    schema, named = one.schema, frozenset(terms(one.name))
+    if one.description.strip() or one.choices or (named and named <= said):
+        return True
+    lists = (schema.get(key) for key in ("anyOf", "oneOf", "allOf"))
+    options = [part for some in lists if isinstance(some, list) for part in some]
+    parts = [part for part in (schema, schema.get("items"), *options) if isinstance(part, Mapping)]
+    told = [part.get("description") for part in parts]
+    told += [part.description.strip() for inner in parts for part in fields(inner)]
+    return schema.get("properties") == {} or any(told)
 
 
 def _quoted(text: str) -> str:

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 from inspector.clients.client import Client, all_clients, find_client, real_clients
 from inspector.clients.delivery import Listed
+from inspector.core.message import ToolResult
 from inspector.core.server import SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check import definition_rule
@@ -53,30 +54,30 @@ def test_nothing_is_found_about_a_good_definition_in_any_client() -> None:
     assert found(GOOD, (client.name for client in real_clients()), "Ask for the year first.") == []
 
 
-@pytest.mark.parametrize("text", ["Get invoice", "Gets an invoice.", "Get the shop's invoices"])
-def test_a_description_of_the_names_words_says_no_more_than_the_name(text: str) -> None:
-    [finding] = [one for one in found(replace(GOOD, description=text)) if one.rule.stage == "found"]
-    assert (finding.rule, finding.subject) == (definition_rule.RESTATED, "shop:get_invoice")
-    assert text in finding.proof
-
-
-@pytest.mark.parametrize("text", ["Get an invoice with its items.", "Rechnung anzeigen"])
-def test_a_description_with_a_word_of_its_own_restates_nothing(text: str) -> None:
-    assert definition_rule.RESTATED not in rules(replace(GOOD, description=text))
-
-
 def test_each_parameter_without_a_description_is_named() -> None:
     schema = {"type": "object", "properties": {"id": {"type": "string"}, **DESCRIBED["properties"], "by": {}}}
     [finding] = found(replace(GOOD, input_schema=schema))
     assert (finding.rule, finding.proof) == (definition_rule.PARAMETER, "id, by")
-    assert finding.message == "2 of 3 parameters without a description."
+    assert finding.message == "2 of 3 parameters of which no text says anything."
 
 
 def test_a_parameter_is_described_by_what_is_in_it() -> None:
-    item = {"type": "object", "properties": {"name": {"type": "string", "description": "Of the item."}}}
-    for inner in (item, {"type": "array", "items": item}):
-        schema = {"type": "object", "properties": {"items": inner}}
+    told = {"type": "string", "description": "Of the item."}
+    item = {"type": "object", "properties": {"name": told}}
+    of_one: JsonObject = {"anyOf": [told, {"type": "integer"}]}
+    array: JsonObject = {"type": "array", "items": item}
+    inner: JsonObject
+    for inner in (item, array, of_one, {"enum": ["a"]}, {"properties": {}}):
+        schema = {"type": "object", "properties": {"parts": inner}}
         assert definition_rule.PARAMETER not in rules(replace(GOOD, input_schema=schema))
+
+
+@pytest.mark.parametrize(("name", "is_told"), [("customer", True), ("customerId", False), ("by", False)])
+def test_a_parameter_is_described_by_its_tool_if_that_has_every_word_of_its_name(
+    name: str, is_told: bool
+) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "string"}}}
+    assert (definition_rule.PARAMETER not in rules(replace(GOOD, input_schema=schema))) is is_told
 
 
 def test_annotations_are_missing_only_if_there_is_none() -> None:
@@ -185,6 +186,28 @@ def test_a_schema_that_is_invalid_is_told_once_with_all_clients_that_refuse_it()
     [finding] = found(replace(GOOD, input_schema=broken), ["vscode", "openai-api", "cursor"])
     assert (finding.rule.name, finding.client) == ("schema-invalid", "")
     assert finding.proof == "inputSchema.required\nrefused by vscode, openai-api, cursor"
+
+
+def test_the_same_fault_at_many_places_of_a_schema_is_said_once_with_their_number() -> None:
+    named = {name: {"type": "string", "description": "A date.", "default": None} for name in "abc"}
+    [finding] = found(replace(GOOD, input_schema={"type": "object", "properties": named}))
+    assert finding.rule is definition_rule.DOUBTFUL
+    says = "properties.a.default is null, not a string (and at 2 more places)."
+    assert (finding.message, finding.proof) == (f"inputSchema: {says}", "inputSchema.properties.a.default")
+
+
+def test_a_result_that_does_not_fit_is_told_with_the_clients_that_keep_it_from_their_models() -> None:
+    total = {"total": {"type": "number"}}
+    tool = replace(GOOD, output_schema={"type": "object", "properties": total, "required": ["total"]})
+    clients = [find_client(name) for name in ("opencode", "kimi-code", "codex")]
+    for result in (ToolResult("7", structured={"total": 7}), ToolResult("no", is_error=True, structured={})):
+        assert not list(definition_findings([Listed("shop", [tool], results=[(tool.id, result)])], clients))
+    results = [(tool.id, ToolResult("7", structured={})), ("shop:other", ToolResult(""))]
+    [finding] = definition_findings([Listed("shop", [tool], results=results)], clients)
+    assert (finding.rule, finding.subject) == (definition_rule.MISFIT, tool.id)
+    assert finding.client == "opencode, kimi-code"
+    assert "total" in finding.message
+    assert finding.message.endswith("an error in place of it.")
 
 
 @given(st.integers(2, 60))
