@@ -213,7 +213,7 @@ PAGES: Mapping[str, Picture] = {
     "findings": Picture(
         FindingsScreen,
         _offices,
-        _acts(Opens(FindingsScreen), Shows("without effect"), Lacks("Checking")),
+        _acts(Opens(FindingsScreen), Shows("space shows"), Lacks("Checking")),
     ),
     "marketplace": Picture(
         MarketplaceScreen,
