@@ -25,7 +25,7 @@ from inspector.features.check.finding import Finding, Severity
 from inspector.features.check.lock import Snapshot
 from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import configured, connected, shop_and_weather
+from tests.support.workbench import READS, configured, connected, shop_and_weather
 
 FAILS = MemoryServer(fault=ConnectTimeout("it did not answer", hint="Start it by hand."))
 
