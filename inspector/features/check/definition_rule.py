@@ -13,7 +13,7 @@ from inspector.clients.seen import SeenTool
 from inspector.core.number import count
 from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
-from inspector.features.check.finding import Finding, Rule, Stage, folded, rules
+from inspector.features.check.finding import SOURCE, Finding, Rule, Stage, folded, rules
 from inspector.schema.json_value import as_object
 from inspector.schema.schema import SchemaField, fields
 from inspector.schema.validity import SchemaFault, faults
@@ -262,7 +262,7 @@ def _source(reason: Reason) -> str:
     if fact is None:
         return ""
     sure = "" if fact.confidence in _SURE else f" ({fact.confidence.told})"
-    return f"by: {fact.says} {fact.source or 'measured'} {fact.date}{sure}".replace("  ", " ")
+    return f"{SOURCE}{fact.says} {fact.source or 'measured'} {fact.date}{sure}".replace("  ", " ")
 
 
 def _silenced(seen: SeenTool) -> list[str]:

@@ -1,6 +1,6 @@
 """What a check says: facts about definitions, each with its proof and its place, and sentences to add."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -127,19 +127,43 @@ class Finding:
         return self.rule.severity is not Severity.NOTE
 
 
+SOURCE = "by: "
+"""What a line of a proof begins with that names the source of a rule."""
 # Of so many tools it is told what shows a fact that many share.
 _SHOWN = 5
 
 
 def folded(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings, one for all tools of a server of which a rule says something in the same clients."""
+    """The findings, one for all tools of a server, and all clients, of which a rule says something."""
     groups: dict[tuple[str, str, str], list[Finding]] = {}
     for one in findings:
         groups.setdefault((one.rule.name, one.server, one.client), []).append(one)
-    for same in groups.values():
+    of_clients: dict[tuple[str, str], list[Finding]] = {}
+    for (rule, server, client), same in groups.items():
         of_tools = [one for one in same if one.tool]
-        yield from (one for one in same if not one.tool)
-        yield from of_tools if len(of_tools) < 2 else [_together(of_tools)]
+        told = [one for one in same if not one.tool]
+        told += of_tools if len(of_tools) < 2 else [_together(of_tools)]
+        if client:
+            of_clients.setdefault((rule, server), []).extend(told)
+        else:
+            yield from told
+    yield from (same[0] if len(same) == 1 else _in_all_clients(same) for same in of_clients.values())
+
+
+def _in_all_clients(same: Sequence[Finding]) -> Finding:
+    """What is said in different clients, said once: what in which of them, and then all sources."""
+    first, title = same[0], f"{same[0].rule.title}."
+    tools = tuple(dict.fromkeys(name for one in same for name in one.tools or (one.tool,) if name))
+    lines = list[str]()
+    for one in same:
+        told = [line for line in one.proof.splitlines() if not line.startswith(SOURCE)]
+        lines += (f"in {one.client}: {f'{one.tool}: ' if one.tool and tools[1:] else ''}{one.message}", *told)
+    lines += dict.fromkeys(line for one in same for line in one.proof.splitlines() if line.startswith(SOURCE))
+    clients = ", ".join(dict.fromkeys(name for one in same for name in one.client.split(", ")))
+    says = f"{count(len(tools), 'tool')}: {title}" if len(tools) > 1 else title
+    is_of_one = len(tools) == 1
+    told_of = replace(first, tool=tools[0] if is_of_one else "", tools=() if is_of_one else tools)
+    return replace(told_of, message=says, proof="\n".join(lines), client=clients)
 
 
 def _together(same: list[Finding]) -> Finding:

@@ -25,7 +25,7 @@ from inspector.features.check.finding import Finding, Severity
 from inspector.features.check.lock import Snapshot
 from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
-from tests.support.workbench import READS, configured, connected, shop_and_weather
+from tests.support.workbench import configured, connected, shop_and_weather
 
 FAILS = MemoryServer(fault=ConnectTimeout("it did not answer", hint="Start it by hand."))
 
@@ -102,7 +102,7 @@ async def test_a_finding_has_the_place_of_its_tool_in_the_servers_file(tmp_path:
     file.write_text('@tool\ndef list_orders():\n    """List orders."""\n', encoding="utf-8")
     spec = replace(configured(["shop"]).servers[0], command="python", args=("shop.py",), cwd=str(tmp_path))
     configuration = replace(configured(["shop"]), servers=(spec,))
-    servers = {"shop": MemoryServer([Tool("shop", "list_orders", "List orders.", annotations=READS)])}
+    servers = {"shop": MemoryServer([Tool("shop", "list_orders", "List orders.")])}
     async with connected(servers=servers, configuration=configuration) as rig:
         report = check(rig.bench, NO_DEMANDS)
     places = {one.tool: one.place for one in report.findings if one.tool}
