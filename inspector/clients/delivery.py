@@ -334,7 +334,7 @@ class _Judge:
         reason = Reason(Kind.LOST, one.reason, one.place, Confidence.ASSUMED)
         return Delivery(server, one.label, Fate.LOST, (reason,))
 
-    def _tool(self, seen: SeenTool, results: Iterable[tuple[str, ToolResult]]) -> Delivery:
+    def _tool(self, seen: SeenTool, results: Sequence[tuple[str, ToolResult]]) -> Delivery:
         server, name = seen.tool.server, seen.tool.name
         if seen.refused is not None:
             return Delivery(server, name, Fate.REFUSED, (self._changed(seen.refused),), seen)
