@@ -131,11 +131,11 @@ async def money(pilot: Pilot[None], bench: Workbench) -> None:
 
 
 async def clients(pilot: Pilot[None]) -> None:
-    """Take the tools as real clients get them, at the place where a description is cut."""
+    """Take the tools as real clients get them, and one of them as declared beside it as sent."""
     await goes(pilot, "clients")
     rows = pilot.app.screen.query_one("#clients", RecordList)
-    await until(pilot, lambda: all(str(row.cells[1]) != "…" for row in rows.shown))
-    await pilot.press("tab", "enter", "pagedown")
+    await until(pilot, lambda: bool(rows.shown) and "…" not in map(str, rows.shown[0].cells))
+    await pilot.press(*["down"] * 3, *["right"] * 3)
     await pilot.pause(0.3)
     save(pilot, "clients")
 

@@ -176,7 +176,7 @@ def window(
 
     They begin with the column `first`, or as near to it as that allows, and leave no room at the end.
     """
-    names = min(naturals[0], max(columns[0].min_width, width // 3))
+    names = min(naturals[0], max(columns[0].min_width, width // 4))
 
     def fitting(start: int) -> list[int]:
         room, shown = width - names, list[int]()

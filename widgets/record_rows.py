@@ -49,7 +49,6 @@ class RecordCanvas(ScrollView):
         & > .record-list--header { color: $text-muted; text-style: underline; }
         & > .record-list--cursor { background: $foreground 12%; }
         &:focus > .record-list--cursor { background: $primary 40%; text-style: bold; }
-        & > .record-list--chosen { text-style: bold reverse; }
         & > .record-list--mark { color: $text-muted; }
         &:focus > .record-list--mark { color: $accent; text-style: bold; }
         & > .record-list--muted { color: $text-muted; }
@@ -63,7 +62,6 @@ class RecordCanvas(ScrollView):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "record-list--header",
         "record-list--cursor",
-        "record-list--chosen",
         "record-list--mark",
         "record-list--muted",
         "record-list--success",
@@ -107,26 +105,32 @@ class RecordCanvas(ScrollView):
             widths = layout(self.columns, self._naturals, self._text_width, self._silent)
         else:
             chosen = min(self.column, len(self.columns) - 1)
-            widths = window(self.columns, self._naturals, self._text_width, chosen, self._window[0])
+            # The last cell says that there are more.
+            room = self._text_width - 1
+            widths = window(self.columns, self._naturals, room, chosen, self.window.start)
         if widths != self._widths:
             self._widths, self._names = widths, {}
 
     @property
-    def _window(self) -> tuple[int, int]:
-        """The columns that are shown beside the first one: the first and the last of them."""
+    def window(self) -> range:
+        """The columns of a matrix that are shown beside the first one."""
         shown = [*self._widths][1:] or [1]
-        return shown[0], shown[-1]
+        return range(shown[0], shown[-1] + 1)
 
     def column_at(self, x: int, *, is_header: bool) -> int | None:
         """The column at a cell, where one can be chosen; beside the header's columns, the next one hidden."""
-        start, (first, last) = 1, self._window
+        start, shown = 1, self.window
         for index, width in self._widths.items() if self.column is not None else ():
             if start <= x < start + width:
                 return index or None
             start += width + GAP
             if is_header and index == 0 and x < start:
-                return first - 1 or None
-        return last + 1 if is_header and self.column is not None and last + 1 < len(self.columns) else None
+                return shown.start - 1 or None
+        return shown.stop if is_header and self.column is not None and self._has_more else None
+
+    @property
+    def _has_more(self) -> bool:
+        return self.window.stop < len(self.columns)
 
     @property
     def _text_width(self) -> int:
@@ -150,10 +154,9 @@ class RecordCanvas(ScrollView):
         cells = tuple(plain(column.header, newlines=False) for column in self.columns)
         pieces = [Content(" "), *self._cells(cells, choosing=True)]
         if self.column is not None and len(pieces) > 2:
-            first, last = self._window
-            pieces[2] = Content("‹".rjust(GAP) if first > 1 else " " * GAP)
-            end = width - 1 - sum(piece.cell_length for piece in pieces)
-            pieces.append(Content(" " * end + "›" * (last + 1 < len(self.columns))))
+            pieces[2] = Content("‹".rjust(GAP) if self.window.start > 1 else " " * GAP)
+            end = self._text_width - sum(piece.cell_length for piece in pieces)
+            pieces.append(Content(" " * end + "›" * self._has_more))
         return self._painter.strip(pieces, style, width)
 
     def _record_line(self, record: Record, part: int, under_cursor: bool) -> Strip:
@@ -190,7 +193,7 @@ class RecordCanvas(ScrollView):
             pieces += [Content(" " * GAP)] if pieces else []
             text = text.pad_left(blank) if is_right else text.pad_right(blank)
             is_chosen = choosing and index == self.column
-            pieces.append(text.stylize(component(self, "record-list--chosen")) if is_chosen else text)
+            pieces.append(text.stylize("bold reverse") if is_chosen else text)
         return pieces
 
     def _fitted(self, index: int, content: Content, width: int) -> Content:

@@ -203,7 +203,9 @@ PAGES: Mapping[str, Picture] = {
     "clients": Picture(
         ClientsScreen,
         lambda: Shown(servers=library()),
-        _acts(Opens(ClientsScreen), Lacks(" …  "), "tab", "enter", "end"),
+        _acts(
+            Opens(ClientsScreen), Shows("✓ whole"), Lacks(" …  "), "end", "up", *["right"] * 3, Shows("4 of")
+        ),
     ),
     "access": Picture(
         AccessScreen,

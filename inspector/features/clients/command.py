@@ -3,9 +3,10 @@
 import click
 
 from inspector.cli.options import CommandGroup, as_json
-from inspector.cli.table import is_json, say_report, show
+from inspector.cli.table import is_json, say_report, show, side_by_side, terminal_width
 from inspector.clients.client import all_clients, find_client
 from inspector.features.clients.facts import (
+    behaviour_table,
     client_json,
     client_report,
     clients_markdown,
@@ -33,6 +34,7 @@ def clients(context: click.Context, /, *, markdown: bool) -> None:
 
     \b
     toolsight clients codex                what is known of it; the file of a measured client as well
+    toolsight clients codex claude-code    what both do, side by side
     toolsight clients measure claude-code  what yours does
     """
     if context.invoked_subcommand is not None:
@@ -44,9 +46,10 @@ def clients(context: click.Context, /, *, markdown: bool) -> None:
 
 
 @click.command()
-@click.argument("name", metavar="CLIENT")
+@click.argument("names", metavar="CLIENT...", nargs=-1, required=True)
 @as_json
-def show_client(name: str) -> None:
-    """Show what is known of one client."""
-    client = find_client(name)
-    show([client_json(client)], client_report(client))
+def show_client(names: tuple[str, ...]) -> None:
+    """Show what is known of a client, or of several side by side."""
+    found = tuple(map(find_client, dict.fromkeys(names)))
+    several = side_by_side(behaviour_table(found), terminal_width())
+    show([*map(client_json, found)], client_report(found[0]) if len(found) == 1 else several)

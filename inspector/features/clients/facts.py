@@ -1,14 +1,16 @@
 """What is known of clients and how sure it is: for the terminal, JSON and Markdown."""
 
-from collections.abc import Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from inspector.clients.client import Client, Fact, Topic, all_clients
+from inspector.clients.client import Client, Confidence, Fact, Topic, all_clients
+from inspector.core.number import count
 from inspector.core.ports import SystemClock
-from inspector.core.report import NAME, NUMBER, Column, Table, markdown_table
-from inspector.session.client_view import confidence_json, declares, knows
+from inspector.core.report import NAME, NOTHING, NUMBER, Column, Table, markdown_table
+from inspector.session.client_matrix import WAITING
+from inspector.session.client_view import ClientView, confidence_json, declares, knows
 
 KNOWN_FIRST = {
     "definitions": "every definition",
@@ -60,6 +62,109 @@ def client_report(client: Client) -> Iterator[str]:
             if fact.topic is topic:
                 yield f"  - {fact.says}"
                 yield f"    {'; '.join(filter(None, (fact.evidence(today()), fact.source)))}"
+
+
+MARKS = {
+    Confidence.MEASURED: "●",
+    Confidence.DOCUMENTED: "●",
+    Confidence.OPEN_SOURCE: "●",
+    Confidence.REPORTED: "◐",
+    Confidence.ASSUMED: "○",
+}
+"""How sure a rule is, in a sign."""
+LEGEND = "● measured, documented or open source   ◐ reported   ○ assumed   ? not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Behaviour:
+    """What clients do in one respect: what it is called, what its facts are about, and what one does.
+
+    "" is what nobody knows.
+    """
+
+    name: str
+    topic: Topic
+    does: Callable[[Client], str]
+
+    def told(self, client: Client) -> str:
+        """What a client does, in a few words behind how sure that is."""
+        return f"{MARKS[client.confidence(self.topic)]} {does}" if (does := self.does(client)) else "?"
+
+
+def _limit(number: int, over: str = "") -> str:
+    return f"{number:,}{f', {over}' if over else ''}" if number else NOTHING
+
+
+def _some(of: Sequence[object], noun: str) -> str:
+    return count(len(of), noun) if of else NOTHING
+
+
+def _instructions(client: Client) -> str:
+    if not client.listing.instructions:
+        return "hidden"
+    if client.texts.first_line:
+        return "first line"
+    return f"{client.texts.instructions:,} characters" if client.texts.instructions else "whole"
+
+
+def _long_results(client: Client) -> str:
+    return ", ".join(f"{one.over:,} {one.unit}s" for one in client.results.limits[:1])
+
+
+_OVER = {"refused": "refused", "cut": "cut", "middle": "cut", "hash": "hashed"}
+_TWINS = {"both": "both", "first": "first stays", "last": "last stays", "error": "an error"}
+_UNTYPED = {"sent": "sent", "tool": "loses the tool", "server": "loses the server"}
+_STRUCTURED = {"replaces": "for the text", "both": "with the text", "no text": "if no text"}
+_MISFIT = {"nothing": "sent", "error": "an error", "run": "ends the run"}
+_TASKS = {True: "called", False: "every call fails", None: ""}
+_NEWS = {True: "reach the model", False: "next session", None: ""}
+
+BEHAVIOURS = (
+    Behaviour("model knows first", Topic.LISTING, lambda one: KNOWN_FIRST[one.listing.before]),
+    Behaviour("pages", Topic.LISTING, lambda one: "the first" if one.listing.first_page else "all"),
+    Behaviour("most tools", Topic.LISTING, lambda one: _limit(one.listing.most)),
+    Behaviour("app-only tools", Topic.LISTING, lambda one: "hidden" * one.listing.hides_app_tools or "shown"),
+    Behaviour("instructions", Topic.CUTS, _instructions),
+    Behaviour("names", Topic.NAMES, lambda one: one.names.form.format(server="…", tool="…")),
+    Behaviour("longest name", Topic.NAMES, lambda one: _limit(one.names.limit, _OVER[one.names.over])),
+    Behaviour("equal names", Topic.NAMES, lambda one: _TWINS.get(one.names.twins, one.names.twins)),
+    Behaviour("longest description", Topic.CUTS, lambda one: _limit(one.texts.description)),
+    Behaviour("schemas", Topic.SCHEMAS, lambda one: _some(one.schemas.changes, "change")),
+    Behaviour("refuses schemas", Topic.SCHEMAS, lambda one: _some(one.schemas.conditions, "rule")),
+    Behaviour("no schema type", Topic.SCHEMAS, lambda one: _UNTYPED.get(one.schemas.untyped, "")),
+    Behaviour("searches by", Topic.SEARCH, lambda one: one.search.ranker or NOTHING),
+    Behaviour(
+        "structured results",
+        Topic.RESULTS,
+        lambda one: _STRUCTURED.get(one.results.structured, one.results.structured),
+    ),
+    Behaviour("misfit of a result", Topic.RESULTS, lambda one: _MISFIT.get(one.results.misfit, "")),
+    Behaviour("longest result", Topic.RESULTS, _long_results),
+    Behaviour("not in results", Topic.RESULTS, lambda one: ", ".join(one.results.left_out) or NOTHING),
+    Behaviour("tools as tasks", Topic.TASKS, lambda one: _TASKS[one.tasks]),
+    Behaviour("list changes", Topic.PROTOCOL, lambda one: _NEWS[one.news_reach]),
+    Behaviour("protocol", Topic.PROTOCOL, lambda one: one.protocol),
+)
+
+
+def behaviour_table(clients: Sequence[Client], views: Mapping[str, ClientView] | None = None) -> Table:
+    """What clients do, a column for each; with `views`, first what that makes of the tools of now."""
+    seen = () if views is None else (("first call, tokens", _first_call), ("tools that arrive", _arriving))
+    counted = (
+        (name, *(of(views[one.name]) if views and one.name in views else WAITING for one in clients))
+        for name, of in seen
+    )
+    known = ((one.name, *map(one.told, clients)) for one in BEHAVIOURS)
+    headers = ("behaviour", *(one.name for one in clients))
+    return Table("", headers, (*counted, *known), notes=(LEGEND,), whole=frozenset(range(len(headers))))
+
+
+def _first_call(view: ClientView) -> str:
+    return f"{view.before_search:,}"
+
+
+def _arriving(view: ClientView) -> str:
+    return f"{len(view.offered):,} of {len(view.tools):,}"
 
 
 _INTRO = """\

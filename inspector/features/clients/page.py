@@ -1,8 +1,8 @@
-"""The catalog as real clients get it: clients above, their tools below, the chosen one whole beside them."""
+"""The catalog as real clients get it: a matrix of tools or behaviours by client, the chosen cell below."""
 
-import json
-from collections.abc import Iterator, Mapping, Set
-from datetime import UTC, date, datetime
+from collections import Counter
+from collections.abc import Iterator, Set
+from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,78 +10,44 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.getters import query_one
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.context import Job
+from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ReadingPage
 from inspector.app.stream import View
-from inspector.clients.client import Client, Confidence, Topic, all_clients
+from inspector.clients.client import Client, all_clients
 from inspector.clients.delivery import Delivery
-from inspector.clients.seen import Cut
 from inspector.config.configuration import in_words
 from inspector.core.number import count
+from inspector.core.report import Table
 from inspector.core.settings import ClientCapabilities
-from inspector.features.clients.facts import KNOWN_FIRST
-from inspector.session.client_view import (
-    IN_THE_PROMPT,
-    ClientView,
-    changes,
-    cut_at,
-    declared,
-    declares,
-    first_call,
-    knows,
-    listed_in,
-    parameters,
-    view_as,
-)
-from widgets import Column, Record, RecordList, plain, visible
+from inspector.features.clients.cell import FATES, client_detail, tool_detail
+from inspector.features.clients.facts import BEHAVIOURS, LEGEND, behaviour_table
+from inspector.session.client_matrix import WAITING, fate_table, rows
+from inspector.session.client_view import ClientView, declared, listed_in, view_as
+from widgets import Column, Record, RecordList, ViewStrip, visible
 
 if TYPE_CHECKING:
     from inspector.session.workbench import Workbench
 
-CLIENTS = (
-    Column("client", "client", weight=4, min_width=15),
-    Column("tokens", "first call", align="right", weight=9),
-    Column("listed", "model knows first", weight=3, min_width=8),
-    Column("trouble", "refused", align="right", weight=8),
-    Column("cut", "cut", align="right", weight=7),
-    Column("search", "searches by", weight=2, min_width=8, hide_below=72),
-)
-TOOLS = (
-    Column("tool", "tool", weight=4, min_width=16, shorten="name"),
-    Column("name", "name in client", weight=4, min_width=16, shorten="name", hide_below=60),
-    Column("tokens", "tokens", align="right", weight=9),
-    Column("change", "changes", weight=3, min_width=12),
-)
 WORKING = "Working out what each client sees …"
 NO_TOOLS = "No server is ready yet, so there are no tools."
-_MARKS = {
-    Confidence.MEASURED: "●",
-    Confidence.DOCUMENTED: "●",
-    Confidence.OPEN_SOURCE: "●",
-    Confidence.REPORTED: "◐",
-    Confidence.ASSUMED: "○",
-}
-_LOST = "$text-warning"
-_LIMIT = 20_000
-_NAMED = 6
+TOOLS, BEHAVIOUR = "tools", "behaviours"
+_NAMED, _WIDEST = 6, 20
+_CELL = max(map(len, ("✕ refused", "~ changed")))
 
 
-def facts(tools: int, declared: ClientCapabilities) -> Content:
-    """Return what the page shows, what is declared to the servers now, and what the marks mean."""
+def facts(tools: int, clients: int, declared: ClientCapabilities) -> Content:
+    """Return what the page shows, and what is declared to the servers now."""
     # A declaration may be made under the name of another client.
     name = f" (as {visible(declared.name, newlines=False, limit=40)})" if declared.name else ""
-    marks = f"{_MARKS[Confidence.DOCUMENTED]} measured, documented or open source"
-    marks += f"   {_MARKS[Confidence.REPORTED]} third-party reports   {_MARKS[Confidence.ASSUMED]} assumed"
     return Content.assemble(
         (count(tools, "tool"), "bold"),
-        " as real clients see them",
+        f" in {count(clients, 'client')}",
         ("   declared to the servers: ", MUTED),
         f"{', '.join(in_words(declared)) or 'nothing'}{name}",
-        (f"\n{marks}", MUTED),
     )
 
 
@@ -98,95 +64,35 @@ def difference(before: Set[str], after: Set[str]) -> str:
     return f"{count(len(after), 'tool')} instead of {len(before):,}: {'   '.join(parts)}"
 
 
-def _client_row(client: Client, view: ClientView | None) -> Record:
-    """Return the row of a client; its numbers are dots until they are counted."""
-    search = _marked(client, Topic.SEARCH, client.search.ranker) if client.search.ranker else "–"
-    listed = _marked(client, Topic.LISTING, KNOWN_FIRST[client.listing.before])
-    if view is None:
-        return Record(client.name, (client.title, "…", listed, "…", "…", search), copy=client.name)
-    refused = len(view.tools) - len(view.offered)
-    shortened = sum(bool(seen.description.lost) for seen in view.offered)
-    shortened += sum(bool(server.instructions.lost) for server in view.servers) * client.listing.instructions
-    numbers = [f"{number:,}" if number else "–" for number in (refused, shortened)]
-    cells = (client.title, f"{view.before_search:,}", listed, *numbers, search)
-    return Record(client.name, cells, "warning" if refused else "", copy=client.name)
-
-
-def _marked(client: Client, topic: Topic, text: str) -> str:
-    return f"{_MARKS[client.confidence(topic)]} {text}"
-
-
-def _tool_row(one: Delivery) -> Record:
-    name = one.seen.name if one.seen else one.tool
-    cells = (one.id, name, f"{one.tokens:,}", changes(one) or "–")
-    return Record(one.id, cells, "" if one.reaches else "warning", copy=name)
-
-
-def client_detail(view: ClientView, today: date) -> Content:
-    """Return what the model knows before any search, and the facts behind it."""
-    client = view.client
-    first, would, less = first_call(view)
-    lines = [
-        Content.styled(knows(client), "bold"),
-        Content.assemble(first, (would, MUTED), (f"   {less}" if less else "", "$text-success")),
-        Content.assemble(declares(client), (f"   {_sure(client, Topic.PROTOCOL)}", MUTED)),
-        *(plain(f"⚠ {problem}", newlines=False).stylize(_LOST) for problem in view.problems),
-    ]
-    if view.prompt:
-        lines += [Content(""), Content.styled(IN_THE_PROMPT, MUTED)]
-    for paragraph in view.paragraphs:
-        lines.append(plain(paragraph.text, limit=_LIMIT))
-        if paragraph.cut is not None and paragraph.cut.lost:
-            lines.append(_lost(f"instructions from {paragraph.of}", paragraph.cut, client))
-    return Content("\n").join([*lines, Content(""), *_known(client, today)])
-
-
-def tool_detail(client: Client, one: Delivery) -> Content:
-    """Return one tool as the client's model gets it, with every cut at its place."""
-    seen = one.seen
-    name = plain(seen.name if seen else one.tool, newlines=False).stylize("bold")
-    lines = [
-        Content.assemble(name, (f"   {_sure(client, Topic.NAMES)}", MUTED)),
-        Content.styled(f"{count(one.tokens, 'token')} in {client.title}", MUTED),
-    ]
-    mark, color = ("⚠", _LOST) if one.reaches else (f"✕ {one.fate}:", "$text-error")
-    lines += [plain(f"{mark} {reason.says}").stylize(color) for reason in one.reasons]
-    if seen is None:
-        return Content("\n").join(lines)
-    lines += [Content(""), Content.styled("description", MUTED), plain(seen.description.shown, limit=_LIMIT)]
-    if seen.description.lost:
-        lines.append(_lost("description", seen.description, client))
-    lines += [Content(""), Content.styled(f"parameters   {_sure(client, Topic.SCHEMAS)}", MUTED)]
-    return Content("\n").join([*lines, plain(json.dumps(parameters(seen), indent=2), limit=_LIMIT)])
-
-
-def _sure(client: Client, topic: Topic) -> str:
-    """How sure the rules of a topic are."""
-    confidence = client.confidence(topic)
-    return f"{_MARKS[confidence]} {confidence.told}"
-
-
-def _lost(what: str, text: Cut, client: Client) -> Content:
-    """Return the line where a text is cut, and what the model does not read of it."""
-    return Content.assemble(
-        plain(cut_at(what, text), newlines=False).stylize(f"bold {_LOST}"),
-        (f"   {_sure(client, Topic.CUTS)}\n", MUTED),
-        plain(text.lost.strip("\n"), limit=_LIMIT).stylize("strike " + MUTED),
+def matrix_columns(table: Table) -> tuple[Column, ...]:
+    """Return the columns of a matrix: the names of its rows, and one for each client."""
+    names, *clients = table.headers
+    is_fates = table.headers[0] == "tool"
+    # As names, columns in which every tool is whole stay, too.
+    return (
+        Column(names, names, min_width=26, shorten="name"),
+        *(
+            Column(
+                one, one, width=max(len(one), _CELL) if is_fates else None, min_width=_WIDEST, shorten="name"
+            )
+            for one in clients
+        ),
     )
 
 
-def _known(client: Client, today: date) -> Iterator[Content]:
-    """What is known of the client, topic by topic, with the source of each fact."""
-    yield Content.styled(f"What is known about {client.title}", "bold")
-    if client.fidelity is not None:
-        yield Content(client.fidelity.told)
-    for fact in client.facts:
-        yield Content.assemble(
-            (f"{_MARKS[fact.confidence]} {fact.topic}  ", MUTED),
-            fact.says,
-            (f"\n   {fact.evidence(today)}", MUTED),
-            (f"\n   {fact.source}" if fact.source else "", MUTED),
-        )
+def matrix_records(table: Table) -> Iterator[Record]:
+    """Yield the rows of a matrix; two tools of the same name are two rows."""
+    cells = {text: _cell(text) for text in {text for row in table.rows for text in row[1:]}}
+    times = Counter[str]()
+    for name, *told in table.rows:
+        times[name] += 1
+        key = name if times[name] == 1 else f"{name}\0{times[name]}"
+        yield Record(key, (name, *(cells[one] for one in told)), copy=name)
+
+
+def _cell(text: str) -> Content:
+    muted = text in (WAITING, "?") or text.endswith("–")
+    return Content.styled(text, MUTED if muted else FATES.get(text[:1], ""))
 
 
 class ClientsScreen(ReadingPage, ToolKeys):
@@ -196,48 +102,55 @@ class ClientsScreen(ReadingPage, ToolKeys):
     CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#clients RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
+        # With priority: a list would scroll, and hide them from the footer.
+        Binding("left", "column(-1)", "client", key_display="←→", id="clients.column", priority=True),
+        Binding("right", "column(1)", show=False, id="clients.next_column", priority=True),
+        Binding("t", "other_rows", "rows", id="clients.rows", priority=True),
+        Binding("c", "choose", "pick", id="clients.choose", priority=True),
         Binding("v", "other_view", "request", id="page.view"),
         Binding("a", "declare", "declare same", id="clients.declare"),
     ]
-    titles: ClassVar[Mapping[str, str]] = {"clients": "Clients"}
+    when_not_typing: ClassVar[frozenset[str]] = frozenset({"column", "other_rows", "choose"})
     help_lines: ClassVar[tuple[str, ...]] = (
-        "What the model in a real client sees of these tools. v shows Toolsight's next request.",
-        "first call: tool tokens before any search. refused: tools the model never gets.",
-        "cut: descriptions and instructions that the client truncates; the pane on the right shows where.",
-        "A rule is as certain as the weakest fact behind it, marked ● ◐ ○; the text cites the sources.",
+        "What each real client makes of these tools: whole, changed, refused or lost. ← → choose a client,",
+        "enter shows the definition as declared beside it as sent: ~ changed, - lost, + added.",
+        "c puts a client first, so that those you compare stand side by side.",
+        "t shows what clients do with names, pages, schemas, results, and what a first call costs.",
+        "A rule is as certain as the weakest fact behind it, marked ● ◐ ○; the text below cites the sources.",
         "Press a to reconnect the servers with the client's capabilities; many then list different tools.",
         "This reveals no folders to servers; that takes your consent at startup.",
-        "enter opens the chosen client or tool, esc goes back to the lists.",
-        "In Search, u chooses a client's ranker: claude-code, codex, vscode, anthropic-bm25, regex.",
+        "v shows Toolsight's next request. In Search, u chooses a client's ranker.",
     )
-
-    _tools = query_one("#tools", RecordList)
 
     def __init__(self) -> None:
         super().__init__()
-        self._clients = all_clients()
+        self._clients = list(all_clients())
         self._views: dict[str, ClientView] = {}
-        self._shown: ClientView | None = None
-        self._about_tool = False
+        self._drawn = 0
 
     def lists(self) -> ComposeResult:
-        yield RecordList(CLIENTS, header=True, empty=WORKING, id="clients")
-        yield RecordList(TOOLS, header=True, empty=WORKING, id="tools")
+        strip = ViewStrip((TOOLS, BEHAVIOUR), id="clients-rows")
+        strip.can_focus = False
+        yield strip
+        yield RecordList((), header=True, empty=WORKING, id="clients")
+
+    def on_mount(self) -> None:
+        self.list.rows.choose(1)
 
     def drawn_from(self, view: View) -> object:
         return self.session.catalog.seen, {name: one.info for name, one in view.state.servers.items()}
 
     def draw(self) -> None:
-        """Look at the tools as each client does, in a thread; the numbers come in one after another."""
+        """Look at the tools as each client does, in a thread; the columns come in one after another."""
         session, tools = self.session, self.session.catalog.seen
         listed, measure = listed_in(session), session.accounting.meter.text
-        self._views, self._shown = {}, None
-        self.write(facts(len(tools), session.settings.client))
-        self._tools.empty = WORKING if tools else NO_TOOLS
-        self._draw_clients()
+        self._views = {}
+        self.list.empty = WORKING if tools else NO_TOOLS
+        self._draw_matrix()
+        self.draw_detail()
 
         def look(job: Job) -> None:
-            for client in self._clients:
+            for client in tuple(self._clients):
                 if job.stopped():
                     return
                 found = view_as(client, listed, measure)
@@ -245,13 +158,62 @@ class ClientsScreen(ReadingPage, ToolKeys):
 
         def show(view: ClientView) -> None:
             self._views[view.client.name] = view
-            self._draw_clients()
+            if self._clients.index(view.client) + 1 in self.list.rows.window:
+                self._draw_matrix()
+            if view.client is self._client:
+                self.draw_detail()
 
-        self.run_job("clients", look, lambda _: None)
+        self.run_job("clients", look, lambda _: self._draw_matrix())
 
-    def _draw_clients(self) -> None:
-        self.list.records = tuple(_client_row(one, self._views.get(one.name)) for one in self._clients)
-        self.moved()
+    def moved(self) -> None:
+        """Draw the columns that came in while they were not in sight, or the cell alone."""
+        if self._drawn != len(self._views):
+            self._draw_matrix()
+        self.draw_detail()
+
+    def _draw_matrix(self) -> None:
+        self._drawn = len(self._views)
+        said = facts(len(self.session.catalog.seen), len(self._clients), self.session.settings.client)
+        self.write(said if self._is_of_tools else Content.styled(LEGEND, MUTED))
+        table = (
+            fate_table(self._clients, rows([*self._views.values()]))
+            if self._is_of_tools
+            else behaviour_table(self._clients, self._views)
+        )
+        self.list.columns = matrix_columns(table)
+        self.list.records = tuple(matrix_records(table))
+
+    @property
+    def _is_of_tools(self) -> bool:
+        return self.query_one(ViewStrip).current == TOOLS
+
+    @on(ViewStrip.Chosen)
+    def _chosen(self) -> None:
+        self._draw_matrix()
+        self.draw_detail()
+
+    def action_other_rows(self) -> None:
+        """Show behaviours in place of tools, or tools again."""
+        self.query_one(ViewStrip).step(1)
+
+    def action_column(self, by: int) -> None:
+        """Choose the next client, or the one before."""
+        self.list.rows.choose(min(max(self._place + by, 1), len(self._clients)))
+
+    def action_choose(self) -> None:
+        """Choose a client by its name, and put it first."""
+
+        def choose(name: str) -> None:
+            self._clients.sort(key=lambda one: one.name != name)
+            self._draw_matrix()
+            self.list.rows.choose(1)
+
+        current = self._client.name
+        found = tuple(
+            Record(one.name, ("✓" if one.name == current else " ", one.title, ""), detail=one.about)
+            for one in self._clients
+        )
+        self.app.push_screen(ChoiceDialog("Client", found, choose, current))
 
     def action_declare(self) -> None:
         """Declare to every server what the client does, and show which tools that changes."""
@@ -270,41 +232,43 @@ class ClientsScreen(ReadingPage, ToolKeys):
         self.notify(difference(before, after), title="Tools listed", markup=False, timeout=10)
 
     @property
+    def _place(self) -> int:
+        """The chosen column: the client's place among all, from 1 on."""
+        return self.list.rows.column or 1
+
+    @property
     def _client(self) -> Client:
-        return next((one for one in self._clients if one.name == self.key), self._clients[0])
+        return self._clients[self._place - 1]
 
-    def moved(self) -> None:
+    @property
+    def _tool(self) -> Delivery | None:
+        """The tool of the row under the cursor, as the client of the column gets it."""
         view = self._views.get(self._client.name)
-        if view is not self._shown:
-            self._shown = view
-            self._tools.border_title = f"Tools in {self._client.title}"
-            self._tools.records = tuple(map(_tool_row, view.tools)) if view else ()
-        self.draw_detail()
+        if view is None or not self._is_of_tools:
+            return None
+        name, _, number = self.key.partition("\0")
+        same = [one for one in view.tools if one.id == name]
+        return same[int(number or 1) - 1] if same else None
 
-    @on(RecordList.Highlighted, "#tools")
     def draw_detail(self) -> None:
-        view = self._shown
-        one = view.tool(self.tool_id) if view is not None and self.tool_id else None
-        self.query_one("#reading").border_title = (
-            visible(one.id, newlines=False) if one else self._client.title
-        )
+        client, one = self._client, self._tool
+        name = visible(self.key.partition("\0")[0], newlines=False)
+        title = f"{name} in {client.title}" if name else client.title
+        self.query_one("#reading").border_title = f"{title}, {self._place} of {len(self._clients)}"
+        view = self._views.get(client.name)
         if view is None:
             shown = Content(WORKING)
+        elif one is not None:
+            shown = tool_detail(client, one, self.width)
         else:
             today = datetime.fromtimestamp(self.session.retrieval.clock.now(), UTC).date()
-            shown = tool_detail(view.client, one) if one is not None else client_detail(view, today)
+            topic = next((each.topic for each in BEHAVIOURS if each.name == self.key), None)
+            shown = client_detail(view, today, topic)
         self.write(shown, "#detail")
 
-    def on_descendant_focus(self) -> None:
-        """Show the client or the tool, whichever list is the one in use."""
-        if self.query_one("#lists").has_focus_within:
-            self._about_tool = self._tools.has_focus_within
-            self.draw_detail()
-
-    @on(RecordList.Selected)
-    def _read(self) -> None:
+    def opened(self, key: str) -> None:  # noqa: ARG002 - the cell is in the column, too
         self.action_read()
 
     @property
     def tool_id(self) -> str:
-        return self.key_in(self._tools) if self._about_tool else ""
+        return one.id if (one := self._tool) else ""

@@ -78,6 +78,18 @@ def test_a_definition_as_sent_is_marked_where_it_is_not_as_declared(run: Toolsig
     assert "\n- oneOf:\n" in printed[printed.index("~ changed in VS Code") :]
 
 
+def test_what_several_clients_do_stands_side_by_side(toolsight: Toolsight, older: str) -> None:
+    printed = toolsight("clients", "codex", older, "cursor").stdout
+    rows = {line[:22].strip(): line[22:].split("  ") for line in printed.splitlines()}
+    instructions = [cell.strip() for cell in rows["instructions"] if cell.strip()]
+    assert instructions == ["◐ first line", "● 2,048 characters", "○ hidden"]
+    assert "? not known" in printed
+    assert [one["name"] for one in json.loads(toolsight("clients", "codex", "cursor", "--json").stdout)] == [
+        "codex",
+        "cursor",
+    ]
+
+
 def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
     query = (
         "search",

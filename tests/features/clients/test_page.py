@@ -1,5 +1,6 @@
 """The page about real clients, driven by keys."""
 
+import re
 from collections.abc import Sequence
 from datetime import date
 
@@ -10,78 +11,136 @@ from inspector.app.place import WhyNotPage
 from inspector.clients.client import NAMES, all_clients, find_client
 from inspector.clients.delivery import Listed
 from inspector.core.ranking import SearchRequest
+from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool
-from inspector.features.clients.page import client_detail, tool_detail
+from inspector.features.clients.cell import client_detail, tool_detail
+from inspector.features.clients.page import matrix_records
+from inspector.session.client_matrix import fate_table, rows
 from inspector.session.client_view import view_as
 from tests.support.app import app_rig, destinations, goes, said, seen, toasts, until
-from tests.support.canned import RULE, TOOLS, library
+from tests.support.canned import LONG_NAME, RULE, TOOLS, library
 from tests.support.hostile import KINDS
 from tests.widgets.hostile import dangerous
 from widgets import Record, RecordList
+from widgets.record import cell_text
 
 TODAY = date(2026, 11, 26)
-CLIENTS, LISTED = "#clients", "#tools"
+CLIENTS, LEND = "#clients", "town.library:lend"
 
 
-def _rows(pilot: Pilot[None], which: str) -> Sequence[Record]:
-    return pilot.app.screen.query_one(which, RecordList).shown
+def _rows(pilot: Pilot[None]) -> Sequence[Record]:
+    return pilot.app.screen.query_one(RecordList).shown
 
 
 async def _opened(pilot: Pilot[None]) -> None:
     await goes(pilot, "clients")
-    await until(pilot, lambda: all(str(row.cells[1]) != "…" for row in _rows(pilot, CLIENTS)))
+    await until(pilot, lambda: bool(_rows(pilot)) and "…" not in map(str, _rows(pilot)[0].cells))
 
 
-async def test_every_client_is_listed_with_what_its_first_call_costs() -> None:
+def _cell(pilot: Pilot[None], row: str, client: str) -> str:
+    shown = pilot.app.screen.query_one(RecordList)
+    place = [column.key for column in shown.columns].index(client)
+    return next(str(record.cells[place]) for record in shown.shown if record.key == row)
+
+
+async def test_each_tool_has_a_verdict_in_each_client() -> None:
     async with app_rig(servers=library()) as (pilot, _):
         await _opened(pilot)
-        rows = _rows(pilot, CLIENTS)
-        assert [row.key for row in rows] == list(NAMES)
-        claude, static = rows[0], rows[-1]
-        assert int(str(claude.cells[1]).replace(",", "")) < int(str(static.cells[1]).replace(",", ""))
-        assert str(claude.cells[3]) == "1"
-        assert "shows 3 of your 4 tools" in said(pilot, "#detail")
+        shown = pilot.app.screen.query_one(RecordList)
+        assert [column.key for column in shown.columns] == ["tool", *NAMES]
+        assert [row.key for row in _rows(pilot)] == [tool.id for tool in TOOLS]
+        assert _cell(pilot, LEND, "claude-code") == "~ changed"
+        assert _cell(pilot, f"town.library:{LONG_NAME}", "claude-code") == "✕ refused"
+        assert _cell(pilot, LEND, "none") == "✓ whole"
+        await pilot.press(*"/lend")
+        assert [row.key for row in _rows(pilot)] == [LEND]
 
 
-async def test_a_cut_is_shown_at_its_place_with_how_sure_it_is() -> None:
+async def test_a_cell_is_the_definition_as_declared_beside_it_as_sent() -> None:
+    async with app_rig(servers=library(), size=(80, 24)) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("down", "down", "right", "right", "right", "enter")
+        await until(pilot, lambda: "town.library:lend in VS Code, 4 of 33" in seen(pilot))
+        lines = [line.strip() for line in seen(pilot).splitlines()]
+        assert "schema: oneOf removed from the top level   ● open source, 2026-01-23" in lines
+        assert re.fullmatch(
+            r"lend +~ mcp_town_library_lend", next(line for line in lines if "~ mcp_" in line)
+        )
+        assert re.fullmatch(r"oneOf: +-", next(line for line in lines if line.startswith("oneOf")))
+        await pilot.press("left")
+        await until(pilot, lambda: bool(re.search(r"lend in Codex.*pattern[^\n]* -", seen(pilot), re.DOTALL)))
+        await pilot.press("escape")
+        await until(pilot, lambda: "[tools]" in seen(pilot))
+        assert pilot.app.screen.query_one(CLIENTS).has_focus_within
+
+
+async def test_where_a_description_is_cut_both_sides_show_it() -> None:
     async with app_rig(servers=library(), size=(140, 44)) as (pilot, _):
         await _opened(pilot)
-        detail = said(pilot, "#detail")
-        assert detail.index("✂ instructions from town.library: cut after 4,096") < detail.index(RULE)
-        assert "measured" in detail
-        await pilot.press("down", "down")
-        await until(pilot, lambda: "Codex knows the servers" in said(pilot, "#detail"))
-        assert "reported by third parties, unverified" in said(pilot, "#detail")
-
-
-async def test_a_tool_is_shown_as_the_chosen_client_gets_it_with_the_keys_of_every_tool() -> None:
-    async with app_rig(servers=library(), size=(140, 44)) as (pilot, _):
-        await _opened(pilot)
-        await pilot.press("tab", "down")
-        await until(pilot, lambda: "✕ refused: its name has" in said(pilot, "#detail"))
-        await pilot.press("up")
-        await until(pilot, lambda: "✂ description: cut after 16,384" in said(pilot, "#detail"))
+        await until(pilot, lambda: "description cut after 16,384 of" in said(pilot, "#detail"))
+        assert said(pilot, "#detail").count("Add reference=true for all.") == 1
+        assert "… [truncated]" in said(pilot, "#detail")
         went = destinations(pilot)
         await pilot.press("w")
         await until(pilot, lambda: went == [WhyNotPage("town.library:search_catalogue", SearchRequest())])
 
 
-async def test_on_a_small_terminal_enter_reads_and_esc_returns_to_the_list() -> None:
+async def test_columns_scroll_with_the_keys_and_with_clicks_on_their_header() -> None:
     async with app_rig(servers=library(), size=(80, 24)) as (pilot, _):
         await _opened(pilot)
-        assert "knows tools by name" not in seen(pilot)
-        await pilot.press("enter")
-        await until(pilot, lambda: "knows tools by name" in seen(pilot))
-        await pilot.press("escape")
-        await until(pilot, lambda: "knows tools by name" not in seen(pilot))
-        assert pilot.app.screen.query_one(CLIENTS).has_focus_within
+        assert "gemini-cli" not in seen(pilot)
+        await pilot.press(*["right"] * 5)
+        await until(pilot, lambda: "‹" in seen(pilot) and "in Gemini CLI, 6 of 33" in seen(pilot))
+        header = next(y for y, line in enumerate(seen(pilot).splitlines()) if "gemini-cli" in line)
+        at = seen(pilot).splitlines()[header].index("‹")
+        await pilot.click(offset=(at, header))
+        await until(pilot, lambda: "in Gemini CLI" not in seen(pilot))
+        await pilot.press(*["left"] * 5)
+        await until(pilot, lambda: "in Claude Code, 1 of 33" in seen(pilot) and "‹" not in seen(pilot))
+        at = seen(pilot).splitlines()[header].index("codex")
+        await pilot.click(offset=(at, header + 3))
+        await until(pilot, lambda: "town.library:lend in Codex" in seen(pilot))
+        await pilot.click(offset=(at, header + 3))
+        await until(pilot, lambda: "declared" in seen(pilot) and "[tools]" not in seen(pilot))
+
+
+async def test_a_picked_client_stands_first() -> None:
+    async with app_rig(servers=library()) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("c", *"/goose", "enter", "enter")
+        await until(pilot, lambda: "in Goose, 1 of 33" in seen(pilot))
+        columns = pilot.app.screen.query_one(RecordList).columns
+        assert [column.key for column in columns][1:3] == ["goose", "claude-code"]
+
+
+async def test_behaviours_say_how_sure_they_are_and_cite_the_sources() -> None:
+    async with app_rig(servers=library(), size=(140, 44)) as (pilot, _):
+        await _opened(pilot)
+        await pilot.press("t")
+        await until(pilot, lambda: "[behaviours]" in seen(pilot))
+        first = [
+            _cell(pilot, "first call, tokens", name).replace(",", "") for name in ("claude-code", "none")
+        ]
+        assert int(first[0]) < int(first[1])
+        assert _cell(pilot, "tools that arrive", "claude-code") == "3 of 4"
+        assert _cell(pilot, "model knows first", "codex") == "◐ servers"
+        assert _cell(pilot, "structured results", "cursor") == "?"
+        await pilot.press("right", "right", *["down"] * 2)
+        await until(pilot, lambda: "model knows first in Codex" in seen(pilot))
+        detail = said(pilot, "#detail")
+        assert detail.index("listing") < detail.index("Codex knows the servers") < detail.index("cuts")
+        assert "reported by third parties, unverified" in detail
+        await pilot.press("left", "left")
+        await until(pilot, lambda: "Claude Code knows tools by name" in said(pilot, "#detail"))
+        detail = said(pilot, "#detail")
+        assert detail.index("✂ instructions from town.library: cut after 4,096") < detail.index(RULE)
 
 
 async def test_d_declares_what_the_client_does_and_tells_which_tools_that_changes() -> None:
     async with app_rig(servers=library()) as (pilot, rig):
         await _opened(pilot)
         rig.servers["town.library"].tools = TOOLS[:2]
-        await pilot.press("down", "down", "a")
+        await pilot.press("right", "right", "a")
         await until(pilot, lambda: rig.bench.settings.client == find_client("codex").declares)
         await until(pilot, lambda: "2 tools instead of 4" in toasts(pilot))
         assert "− town.library:lend, town.library:loan.renew" in toasts(pilot)
@@ -94,7 +153,7 @@ async def test_a_changed_catalog_is_looked_at_again() -> None:
     async with app_rig(servers=library()) as (pilot, rig):
         await _opened(pilot)
         rig.bench.switch_toolset("sums")
-        await until(pilot, lambda: "No server is ready yet" in seen(pilot) and not _rows(pilot, LISTED))
+        await until(pilot, lambda: "No server is ready yet" in seen(pilot) and not _rows(pilot))
 
 
 @pytest.mark.parametrize("text", KINDS.values(), ids=KINDS)
@@ -102,5 +161,15 @@ def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
     tool = Tool("s", text, text, {"type": "object", "description": text})
     for client in all_clients():
         view = view_as(find_client(client.name), [Listed("s", [tool], instructions=text)], len)
-        for shown in (client_detail(view, TODAY), tool_detail(view.client, view.tools[0])):
+        for shown in (client_detail(view, TODAY), tool_detail(view.client, view.tools[0], 80)):
             assert not dangerous("".join(shown.plain.split()))
+        (record,) = matrix_records(fate_table([view.client], rows([view])))
+        assert not dangerous(cell_text(record.cells[0]))
+
+
+def test_a_name_that_is_listed_twice_is_two_rows() -> None:
+    twice = Listed("s", [Tool("s", "find", "")], [SkippedTool("find", "listed twice")])
+    view = view_as(find_client("none"), [twice], len)
+    found = list(matrix_records(fate_table([view.client], rows([view]))))
+    assert [str(record.cells[1]) for record in found] == ["∅ lost", "✓ whole"]
+    assert len({record.key for record in found}) == 2
