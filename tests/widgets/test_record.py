@@ -121,5 +121,5 @@ def test_a_matrix_shows_the_chosen_column_whole_beside_the_first_one() -> None:
     assert shown(40, 3, 1) == [2, 3]
     assert shown(40, 3, 3) == [3, 4]
     assert shown(40, 2, 3) == [2, 3]
-    assert shown(60, 5, 5) == [3, 4, 5]
+    assert shown(60, 5, 5) == [2, 3, 4, 5]
     assert shown(12, 4, 1) == [4]

@@ -102,20 +102,20 @@ class ClientsScreen(ReadingPage, ToolKeys):
     CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#clients RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority: a list would scroll, and hide them from the footer.
+        # With priority: a list would scroll, and hide it from the footer.
         Binding("left", "column(-1)", "client", key_display="←→", id="clients.column", priority=True),
         Binding("right", "column(1)", show=False, id="clients.next_column", priority=True),
-        Binding("t", "other_rows", "rows", id="clients.rows", priority=True),
-        Binding("c", "choose", "pick", id="clients.choose", priority=True),
+        Binding("t", "next_group", "group", id="clients.group"),
+        Binding("p", "choose", "pick client", id="clients.choose"),
         Binding("v", "other_view", "request", id="page.view"),
         Binding("a", "declare", "declare same", id="clients.declare"),
     ]
-    when_not_typing: ClassVar[frozenset[str]] = frozenset({"column", "other_rows", "choose"})
+    when_not_typing: ClassVar[frozenset[str]] = frozenset({"column"})
     help_lines: ClassVar[tuple[str, ...]] = (
         "What each real client makes of these tools: whole, changed, refused or lost. ← → choose a client,",
         "enter shows the definition as declared beside it as sent: ~ changed, - lost, + added.",
-        "c puts a client first, so that those you compare stand side by side.",
-        "t shows what clients do with names, pages, schemas, results, and what a first call costs.",
+        "p puts a client first, so that those you compare stand side by side.",
+        "t turns to what clients do with names, pages, schemas, results, and what a first call costs.",
         "A rule is as certain as the weakest fact behind it, marked ● ◐ ○; the text below cites the sources.",
         "Press a to reconnect the servers with the client's capabilities; many then list different tools.",
         "This reveals no folders to servers; that takes your consent at startup.",
@@ -192,7 +192,7 @@ class ClientsScreen(ReadingPage, ToolKeys):
         self._draw_matrix()
         self.draw_detail()
 
-    def action_other_rows(self) -> None:
+    def action_next_group(self) -> None:
         """Show behaviours in place of tools, or tools again."""
         self.query_one(ViewStrip).step(1)
 

@@ -107,7 +107,7 @@ async def test_columns_scroll_with_the_keys_and_with_clicks_on_their_header() ->
 async def test_a_picked_client_stands_first() -> None:
     async with app_rig(servers=library()) as (pilot, _):
         await _opened(pilot)
-        await pilot.press("c", *"/goose", "enter", "enter")
+        await pilot.press("p", *"/goose", "enter", "enter")
         await until(pilot, lambda: "in Goose, 1 of 33" in seen(pilot))
         columns = pilot.app.screen.query_one(RecordList).columns
         assert [column.key for column in columns][1:3] == ["goose", "claude-code"]
