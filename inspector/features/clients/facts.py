@@ -144,6 +144,7 @@ BEHAVIOURS = (
     Behaviour("tools as tasks", Topic.TASKS, lambda one: _TASKS[one.tasks]),
     Behaviour("list changes", Topic.PROTOCOL, lambda one: _NEWS[one.news_reach]),
     Behaviour("protocol", Topic.PROTOCOL, lambda one: one.protocol),
+    Behaviour("silent calls", Topic.HTTP, lambda one: f"{one.http.silence} s" if one.http.silence else ""),
 )
 
 
