@@ -96,12 +96,3 @@ async def test_what_decides_is_read_with_keys_in_a_small_terminal() -> None:
         assert rig.store.sessions() == []
         await pilot.press("left", "enter")
         await until(pilot, lambda: check_consent(TRICKY, rig.memory).is_approved)
-
-
-async def test_a_wrapped_line_goes_on_under_its_text_so_that_no_line_can_be_faked() -> None:
-    async with app_rig(size=(80, 24), settled=False, approved=False, configuration=TRICKY) as (pilot, _):
-        await until(pilot, lambda: "Check the" in seen(pilot))
-        await pilot.press("pagedown")
-        rows = [line for line in seen(pilot).splitlines() if "/bin:" in line]
-        assert rows
-        assert all(f"│  {' ' * len('! chooses  ')}" in row for row in rows)

@@ -223,27 +223,17 @@ def test_what_changed_under_watch_is_remembered_and_what_another_user_changed_is
 
 
 @pytest.mark.parametrize("is_trusted", [False, True])
-@pytest.mark.parametrize(
-    "named",
-    [
-        Named("discovery.embedding_model", "somebody/model"),
-        Named("access.policy", "/srv/policy.yaml"),
-        Named("consent.changed_files", "tell"),
-        Named("marketplace.catalogs", "/srv/catalog.json"),
-        Named("access.predicates", "/srv/own.py", "d1"),
-    ],
-)
 def test_what_settings_name_is_asked_for_even_where_servers_are_trusted(
-    memory: MemoryServerMemory, named: Named, is_trusted: bool
+    memory: MemoryServerMemory, is_trusted: bool
 ) -> None:
+    named = Named("access.predicates", "/srv/own.py", "d1")
     plain = replace(running(script("one")), trusted=is_trusted)
     approve(plain, memory)
     assert check_consent(plain, memory).is_approved
     naming = replace(plain, named=(named,))
     check = check_consent(naming, memory)
     assert not check.is_approved
-    shown = "changed files" if named.text == "tell" else named.text
-    assert any(shown in fact.text for fact in check.question[-1].facts())
+    assert any(named.text in fact.text for fact in check.question[-1].facts())
     assert [server.name for server in check.question] == ["shop", "settings"][is_trusted:]
     approve(naming, memory)
     assert check_consent(naming, memory).is_approved

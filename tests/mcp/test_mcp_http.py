@@ -11,9 +11,6 @@ from mcp.server.mcpserver import Context, MCPServer
 
 from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited
 from inspector.core.server import Era, ServerSpec
-from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.sign_in.kept import SignIns
-from inspector.mcp.sign_in.person import SignInWay
 from tests.support.mcp_case import PATIENCE, opened, serving
 
 Asgi = Callable[[Any, Any, Any], Awaitable[None]]
@@ -232,41 +229,3 @@ async def test_a_redirect_that_is_not_followed_is_its_own_cure(tmp_path: Path) -
         error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp"))
     assert error.message == f"{origin}/mcp: Redirect to http://127.0.0.1:9/mcp not followed"
     assert error.hint == "Use that URL as the endpoint if it is the intended server."
-
-
-@pytest.mark.parametrize(
-    ("published", "kind"),
-    [
-        ("", "application/json"),
-        ("/.well-known/oauth-protected-resource/mcp", "application/json"),
-        ("/.well-known/oauth-protected-resource/mcp", "text/html"),
-    ],
-)
-async def test_a_sign_in_is_advised_only_where_one_is_published(
-    tmp_path: Path, published: str, kind: str
-) -> None:
-    asked: list[str] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] != "http":
-            return
-        asked.append(f"{scope['method']} {scope['path']}")
-        found = scope["method"] == "GET" and scope["path"] == published
-        await answering(200 if found else 401, kind, b"{}")(scope, receive, send)
-
-    async with serving(app) as origin:
-        connector = McpConnector(tmp_path, way=SignInWay(SignIns(tmp_path / "sign-ins.json")))
-        connecting = connector.connect(
-            ServerSpec("http", url=f"{origin}/mcp"), era=None, on_tools_changed=lambda: None
-        )
-        with pytest.raises(AuthRequired) as caught:
-            async with connecting:
-                pass
-    has_one = bool(published) and kind == "application/json"
-    assert caught.value.can_sign_in is has_one
-    assert ("--sign-in" in caught.value.hint) is has_one
-    assert ("publishes no sign-in" in caught.value.hint) is not has_one
-    assert {one for one in asked if one.startswith("GET")} <= {
-        f"GET /.well-known/oauth-{place}"
-        for place in ("protected-resource/mcp", "protected-resource", "authorization-server")
-    }

@@ -117,6 +117,11 @@ async def test_without_a_sign_in_the_server_is_told_of_and_nothing_is_asked_of_i
         assert "needs sign-in" in caught.value.message
         assert "--sign-in notes" in caught.value.hint
         assert case.server.seen == []
+    async with rig(tmp_path, "no metadata") as case:
+        with pytest.raises(AuthRequired) as caught:
+            await case.tools()
+        assert not caught.value.can_sign_in
+        assert "publishes no sign-in" in caught.value.hint
 
 
 @pytest.mark.parametrize("pastes", [False, True])

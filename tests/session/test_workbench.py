@@ -6,10 +6,8 @@ from collections.abc import AsyncIterator
 import pytest
 
 from inspector.core.error import StoreError
-from inspector.core.events import CallFinished, Record
+from inspector.core.events import Record
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TaskState, ToolResult
-from inspector.core.ranking import SearchRequest
-from inspector.core.server import ServerPhase
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.mcp import pace
@@ -39,19 +37,6 @@ async def test_a_tool_is_loaded_and_evicted_by_hand() -> None:
         rig.bench.evict("weather:get_forecast")
         assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.EVICTED
         assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
-
-
-async def test_a_changed_list_rebuilds_the_catalog_and_keeps_what_is_loaded() -> None:
-    async with connected() as rig:
-        rig.bench.load("weather:get_forecast")
-        forecast = rig.servers["weather"].tools[0]
-        rig.servers["weather"].change(
-            [forecast, Tool("weather", "get_moon", "Moon phase.", annotations=READS)]
-        )
-        await happens(rig.bench, "catalog")
-        assert "get_moon" in rig.bench.state.manifest
-        assert rig.bench.state.tools["weather:get_forecast"].binding is Binding.LOADED
-        assert rig.bench.search(SearchRequest("moon")).results[0].tool_id == "weather:get_moon"
 
 
 @pytest.mark.usefixtures("rarely")
@@ -95,28 +80,6 @@ async def test_a_catalog_that_could_not_be_recorded_is_built_when_its_servers_ar
         store.is_full = False
         await rig.bench.reconnect("weather")
         assert {tool.server for tool in rig.bench.state.tools.values()} == rig.servers.keys()
-
-
-async def test_a_server_that_dies_mid_call_fails_the_call_and_takes_its_tools_along() -> None:
-    steps = (
-        searches(tool_names=["get_forecast"]),
-        calls(("weather__get_forecast", {"city": "Oslo"})),
-        says("x"),
-    )
-    async with connected(*steps) as rig:
-
-        async def die(*_: object) -> None:
-            rig.servers["weather"].die()
-            await asyncio.Event().wait()
-
-        rig.servers["weather"].answer = die  # type: ignore[assignment]
-        ended = await rig.bench.chat("Forecast for Oslo?")
-        failed = [r.event for r in rig.bench.records(("result",)) if isinstance(r.event, CallFinished)]
-        assert [event.ok for event in failed] == [False]
-        assert ended.outcome == "answered"
-        if rig.bench.state.servers["weather"].phase is not ServerPhase.FAILED:
-            await happens(rig.bench, "catalog")
-        assert "weather:get_forecast" not in rig.bench.state.tools
 
 
 async def test_a_turn_that_waits_for_a_server_can_be_cancelled() -> None:
