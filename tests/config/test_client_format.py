@@ -17,62 +17,7 @@ from inspector.core.error import ConfigError
 from tests.support.any_json import any_json
 
 HOME = {"HOME": "/home/me", "AWAY_TOKEN": "t0ken"}
-CODEX = """
-profile = "fast"
-[mcp_servers.orders]
-command = "python3"
-args = ["s.py"]
-env_vars = ["AWAY_TOKEN"]
-startup_timeout_sec = 20
-enabled_tools = ["list_orders", "get_order"]
-disabled_tools = ["get_order"]
-[mcp_servers.away]
-url = "http://127.0.0.1:9/mcp"
-bearer_token_env_var = "AWAY_TOKEN"
-http_headers = { X-Team = "a" }
-env_http_headers = { X-Key = "AWAY_TOKEN" }
-[mcp_servers.off]
-command = "x"
-enabled = false
-"""
-GOOSE = """
-GOOSE_MODEL: x
-extensions:
-  orders: {type: stdio, enabled: true, cmd: python3, args: [s.py], envs: {A: "1"}, env_keys: [AWAY_TOKEN]}
-  away: {type: streamable_http, uri: "http://127.0.0.1:9/mcp", available_tools: [list_orders]}
-  developer: {type: builtin, name: developer, enabled: true}
-"""
-OPENCODE = {
-    "$schema": "x",
-    "mcp": {
-        "orders": {"type": "local", "command": ["python3", "s.py"], "environment": {"A": "{env:AWAY_TOKEN}"}},
-        "away": {"type": "remote", "url": "http://127.0.0.1:9/mcp", "headers": {"X": "1"}},
-        "elsewhere": {"enabled": False},
-    },
-}
-ZED = {
-    "theme": "One",
-    "context_servers": {
-        "orders": {"source": "custom", "command": "python3", "args": ["s.py"], "env": {"A": "1"}},
-        "away": {"url": "http://127.0.0.1:9/mcp"},
-        "extension": {"source": "extension", "settings": {}},
-    },
-}
-CONTINUE = "mcpServers:\n  - {name: orders, command: python3, args: [s.py], env: {A: '1'}}\n"
-VIBE = """
-[[mcp_servers]]
-name = "orders"
-transport = "stdio"
-command = "python3"
-args = ["s.py"]
-env = { A = "1" }
-[[mcp_servers]]
-name = "away"
-transport = "streamable-http"
-url = "http://127.0.0.1:9/mcp"
-headers = { X-Key = "${AWAY_TOKEN}" }
-tool_timeout_sec = 120
-"""
+CLIENTS = Path(__file__).with_name("clients")
 
 
 def opened(folder: Path, name: str, content: object) -> Configuration:
@@ -82,20 +27,20 @@ def opened(folder: Path, name: str, content: object) -> Configuration:
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "servers", "env"),
+    ("name", "servers", "env"),
     [
-        ("config.toml", CODEX, ["orders", "away"], {"AWAY_TOKEN": "t0ken"}),
-        ("config.yaml", GOOSE, ["orders", "away"], {"AWAY_TOKEN": "t0ken", "A": "1"}),
-        ("opencode.jsonc", OPENCODE, ["orders", "away"], {"A": "t0ken"}),
-        ("settings.json", ZED, ["orders", "away"], {"A": "1"}),
-        ("continue.yaml", CONTINUE, ["orders"], {"A": "1"}),
-        ("vibe.toml", VIBE, ["orders", "away"], {"A": "1"}),
+        ("codex.toml", ["orders", "away"], {"AWAY_TOKEN": "t0ken"}),
+        ("goose.yaml", ["orders", "away"], {"AWAY_TOKEN": "t0ken", "A": "1"}),
+        ("opencode.jsonc", ["orders", "away"], {"A": "t0ken"}),
+        ("zed.json", ["orders", "away"], {"A": "1"}),
+        ("continue.yaml", ["orders"], {"A": "1"}),
+        ("vibe.toml", ["orders", "away"], {"A": "1"}),
     ],
 )
 def test_a_clients_own_file_starts_the_servers_that_the_client_starts(
-    tmp_path: Path, name: str, content: object, servers: list[str], env: dict[str, str]
+    name: str, servers: list[str], env: dict[str, str]
 ) -> None:
-    found = opened(tmp_path, name, content)
+    found = read(CLIENTS / name, environment=HOME)
     assert [spec.name for spec in found.servers] == servers
     assert found.problems == ()
     for spec in found.servers:
@@ -135,13 +80,13 @@ def test_a_key_of_a_clients_yaml_that_appears_twice_is_refused(tmp_path: Path) -
         opened(tmp_path, "config.yaml", "extensions:\n  a: {cmd: python3, cmd: node}\n")
 
 
-def test_vibe_has_headers_in_its_list(tmp_path: Path) -> None:
-    away = opened(tmp_path, "vibe.toml", VIBE).servers[1]
+def test_vibe_has_headers_in_its_list() -> None:
+    away = read(CLIENTS / "vibe.toml", environment=HOME).servers[1]
     assert (away.headers, away.call_timeout) == ({"X-Key": "t0ken"}, 120)
 
 
-def test_codex_takes_headers_and_tools_from_keys_of_its_own(tmp_path: Path) -> None:
-    orders, away = opened(tmp_path, "config.toml", CODEX).servers
+def test_codex_takes_headers_and_tools_from_keys_of_its_own() -> None:
+    orders, away = read(CLIENTS / "codex.toml", environment=HOME).servers
     assert orders.connect_timeout == 20
     assert orders.rule == ServerRule(frozenset({"list_orders", "get_order"}), frozenset({"get_order"}))
     assert away.headers == {"X-Team": "a", "X-Key": "t0ken", "Authorization": "Bearer t0ken"}
