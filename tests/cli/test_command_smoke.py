@@ -106,13 +106,6 @@ def test_commands_are_as_few_as_a_head_holds() -> None:
     assert len(every) <= 50
 
 
-def test_the_help_lists_every_command(toolsight: Toolsight) -> None:
-    helped = toolsight("--help")
-    assert helped.exit_code == 0
-    listed = {line.split()[0] for line in helped.stdout.splitlines() if line.strip()}
-    assert {words[0] for words, _ in commands()} <= listed
-
-
 @pytest.mark.parametrize("command", SMOKES)
 def test_a_command_does_its_work(
     toolsight: Toolsight, words: dict[str, tuple[str, ...]], command: str

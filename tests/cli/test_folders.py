@@ -42,34 +42,23 @@ def test_the_question_says_which_servers_may_ask_for_the_folder(config: Path, tm
     ]
 
 
-@pytest.mark.parametrize(("values", "learns"), [({}, False), ({"client.roots": True}, True)])
+@pytest.mark.parametrize(
+    "declares_roots", [False, True], ids=["as itself", "as a client that declares roots"]
+)
+@pytest.mark.parametrize(
+    ("values", "learns"), [({}, False), ({"client.roots": True}, True), ({"client.roots": False}, False)]
+)
 def test_a_typed_address_learns_no_folder_unless_that_is_typed_too(
-    values: dict[str, Any], learns: bool
+    values: dict[str, Any], learns: bool, declares_roots: bool
 ) -> None:
-    configuration = read_configuration(
-        Options(server=("https://far.example/mcp",), values=values)
-    ).unrestricted
+    typed = Options(server=("https://far.example/mcp",), values=values)
+    if declares_roots:
+        client = find_client("claude-code")
+        assert client.declares.roots
+        typed = options_as(typed, client)
+    configuration = read_configuration(typed).unrestricted
     assert bool(configuration.folders) is learns
-
-
-def as_a_client_that_declares_roots(values: dict[str, Any]) -> Options:
-    client = find_client("claude-code")
-    assert client.declares.roots
-    return options_as(Options(server=("https://far.example/mcp",), values=values), client)
-
-
-@pytest.mark.parametrize(("values", "learns"), [({}, False), ({"client.roots": True}, True)])
-def test_a_client_that_declares_roots_lets_no_typed_address_learn_the_folder(
-    values: dict[str, Any], learns: bool
-) -> None:
-    configuration = read_configuration(as_a_client_that_declares_roots(values)).unrestricted
-    assert configuration.client.roots
-    assert bool(configuration.folders) is learns
-
-
-def test_what_is_typed_wins_over_what_a_client_declares() -> None:
-    configuration = read_configuration(as_a_client_that_declares_roots({"client.roots": False})).unrestricted
-    assert not configuration.client.roots
+    assert configuration.client.roots is values.get("client.roots", True)
 
 
 async def test_a_scenario_lets_no_typed_address_learn_the_folder(

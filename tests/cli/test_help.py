@@ -1,6 +1,7 @@
 """What `--help` says: the common options once, and of a command its own."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import click
 import pytest
@@ -24,6 +25,12 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
                 yield (name, inner), found
 
 
+@pytest.fixture(scope="module")
+def helped(toolsight: Toolsight) -> Callable[..., str]:
+    """The help of a command at 80 columns."""
+    return cache(lambda *words: toolsight(*words, "--help", COLUMNS="80").stdout)
+
+
 COMMON = [option.opts[0] for option in common_options(cli)]
 EVERY = [words for words, _ in commands()]
 
@@ -40,19 +47,19 @@ def sections(text: str) -> dict[str, list[str]]:
     return found
 
 
-def test_the_program_explains_each_common_option_once(toolsight: Toolsight) -> None:
-    helped = sections(toolsight("--help").stdout)
-    title = next(title for title in helped if title.startswith("Common options"))
-    assert helped[title] == COMMON
-    assert helped["Options"] == ["--version", "--watch", "-h"]
+def test_the_program_explains_each_common_option_once(helped: Callable[..., str]) -> None:
+    found = sections(helped())
+    title = next(title for title in found if title.startswith("Common options"))
+    assert found[title] == COMMON
+    assert found["Options"] == ["--version", "--watch", "-h"]
     assert len(COMMON) == 18
 
 
 @pytest.mark.parametrize("words", EVERY, ids=" ".join)
 def test_a_command_explains_only_its_own_options_and_names_the_common_ones(
-    toolsight: Toolsight, words: tuple[str, ...]
+    helped: Callable[..., str], words: tuple[str, ...]
 ) -> None:
-    own, also, told = toolsight(*words, "--help").stdout.partition("\n  Also takes ")
+    own, also, told = helped(*words).partition("\n  Also takes ")
     taken = dict(commands())[words]
     names = [option.opts[0] for option in common_options(taken)]
     assert not set(sections(own)["Options"]) & set(names)
@@ -80,15 +87,9 @@ def test_a_common_option_is_taken_before_and_after_the_name_of_a_command(toolsig
 
 @pytest.mark.parametrize("words", EVERY, ids=" ".join)
 def test_a_summary_is_whole_at_80_columns_and_the_help_has_an_example(
-    toolsight: Toolsight, words: tuple[str, ...]
+    helped: Callable[..., str], words: tuple[str, ...]
 ) -> None:
-    parent, listed = toolsight(*words[:-1], "--help", COLUMNS="80"), sections_text(words)
-    line = next(line for line in parent.stdout.splitlines() if line.split()[:1] == [words[-1]])
-    assert line.rstrip().endswith(listed)
-    assert f"  toolsight {' '.join(words)}" in toolsight(*words, "--help").stdout
-
-
-def sections_text(words: tuple[str, ...]) -> str:
-    """The first sentence of a command's help, as lists have it."""
-    help_text = dict(commands())[words].help or ""
-    return " ".join(help_text.split("\n\n")[0].split())
+    summary = " ".join((dict(commands())[words].help or "").split("\n\n")[0].split())
+    line = next(line for line in helped(*words[:-1]).splitlines() if line.split()[:1] == [words[-1]])
+    assert line.rstrip().endswith(summary)
+    assert f"  toolsight {' '.join(words)}" in helped(*words)

@@ -30,7 +30,6 @@ from inspector.mcp.client.reader import (
 from inspector.mcp.client.translate import (
     LONE_SURROGATE,
     MAX_DEFINITION,
-    MAX_TEXT,
     NOT_UTF8,
     OTHER_TEXT,
     SKIPPED,
@@ -318,11 +317,6 @@ def test_results_that_only_begin_something_say_so(raw: Mapping[str, Any]) -> Non
     result = tool_result(raw)
     assert result.is_error
     assert "Toolsight" in result.text
-
-
-def test_a_text_that_is_too_long_says_how_much_is_missing() -> None:
-    text = tool_result({"content": [block("text", text="x" * (MAX_TEXT + 5))]}).text
-    assert text.endswith("\n[5 more characters left out; ask for less at a time]")
 
 
 @pytest.mark.parametrize(
