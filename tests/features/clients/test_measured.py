@@ -106,12 +106,6 @@ def test_a_text_of_a_result_is_measured_by_what_is_left_of_it(tmp_path: Path) ->
     assert "Of a text of 39,000 characters, the first 10,000 reach the model." in said
 
 
-def test_what_a_client_was_not_seen_to_do_is_no_fact(tmp_path: Path) -> None:
-    found = measured(following(tmp_path, find_client("none")))
-    assert not [fact for fact in found.facts if fact.topic in (Topic.SEARCH, Topic.DEFERRAL)]
-    assert found.search.none == "no search was seen"
-
-
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
 def test_a_ranker_that_finds_something_else_is_not_taken_over(tmp_path: Path, name: str) -> None:
     client = following(tmp_path, find_client("claude-code"))

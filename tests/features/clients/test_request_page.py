@@ -4,14 +4,12 @@ import json
 
 from inspector.app.place import EditPage, ToolPage, WhyNotPage
 from inspector.core.budget import Tokenizer
-from inspector.core.error import ConnectError
 from inspector.core.message import ModelRequest
 from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
 from inspector.features.clients.request_page import label, pretty, token_rows, why_empty
-from tests.support.app import app_rig, destinations, goes, seen, toasts, until
-from tests.support.memory_servers import MemoryServer
+from tests.support.app import app_rig, destinations, goes, toasts, until
 from widgets import RecordList
 
 ENTRIES = tuple({"type": "function", "function": {"name": name}} for name in ("search_tools", "calc__add"))
@@ -73,11 +71,3 @@ async def test_an_entry_is_a_tool_with_the_keys_of_every_tool() -> None:
         ]
         await pilot.press("home", "enter", "w")
         await until(pilot, lambda: "Put the cursor on a tool first." in toasts(pilot))
-
-
-async def test_with_no_server_ready_the_page_sends_to_the_servers() -> None:
-    servers = {"shop": MemoryServer([], fault=ConnectError("gone"))}
-    async with app_rig(servers=servers, settled=False) as (pilot, rig):
-        await until(pilot, lambda: bool(rig.store.read("s", kinds=("failed",))))
-        await goes(pilot, "manifest")
-        await until(pilot, lambda: "No server is ready yet" in seen(pilot))

@@ -11,7 +11,7 @@ from inspector.core.number import tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
 from inspector.features.cost import strategies_view as budget_way
-from inspector.features.cost.budget_view import Shown, budget_rows, headline, server_key
+from inspector.features.cost.budget_view import Shown, budget_rows, headline
 from inspector.features.cost.strategies_view import DeliveryComparison
 from inspector.session.verdict import price_session
 from inspector.tokens.break_even import BreakEven
@@ -43,18 +43,6 @@ def test_the_dearest_server_comes_first_and_its_dearest_tool_next() -> None:
     assert [row.cells[4] for row in rows[1:3]] == ["loaded", "evicted"]
     (row, *rest) = budget_rows(session(ToolState("a:x", 0, Binding.PINNED)), Shown())
     assert (rest, row.cells[1], row.cells[2], row.cells[3]) == ([], "a (1 tool)", "0", "")
-
-
-def test_what_would_change_has_an_arrow_and_a_tool_that_was_found_since_does_not() -> None:
-    then = {"a:cheap": Binding.DEFERRED, "b:dear": Binding.DEFERRED, "b:middle": None}
-    rows = {
-        row.key: str(row.cells[4])
-        for row in budget_rows(session(CHEAP, MIDDLE, DEAR), replace(OPEN, then=then))
-    }
-    assert rows["a:cheap"] == "→ deferred"
-    assert rows["b:dear"] == "loaded"
-    assert rows["b:middle"] == "→ hidden"
-    assert rows[server_key("a")] == "→ deferred"
 
 
 def test_parts_are_dots_until_they_are_counted_and_dashes_where_they_cannot_be() -> None:

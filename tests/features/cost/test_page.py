@@ -7,7 +7,6 @@ from inspector.core.budget import Prices
 from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.features.cost.page import BudgetScreen
-from inspector.features.tools.page import ToolsScreen
 from tests.support.app import app_rig, goes, is_up_to_date, seen, toasts, until
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
@@ -52,20 +51,6 @@ async def test_without_tools_each_view_says_how_to_get_some() -> None:
         await sees(pilot, "No tools yet: no server is ready (see Tools).")
         await goes(pilot, "ways")
         await sees(pilot, "No tools to load yet")
-
-
-async def test_enter_closes_and_opens_a_server_and_opens_a_tool() -> None:
-    async with app_rig() as (pilot, _):
-        table = await budget_page(pilot)
-        assert len(table.records) == 7
-        await pilot.press("enter")
-        await until(pilot, lambda: len(table.records) < 7)
-        await pilot.press("enter")
-        await until(pilot, lambda: len(table.records) == 7)
-        await pilot.press("down", "enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ToolsScreen))
-        await pilot.press("escape")
-        await until(pilot, lambda: isinstance(pilot.app.screen, BudgetScreen))
 
 
 async def test_many_tools_start_closed_o_opens_all_and_a_filter_finds_them_while_closed() -> None:
@@ -130,14 +115,3 @@ async def test_the_ways_are_compared_over_an_assumed_session_until_there_are_cal
         await sees(pilot, "over this session's calls")
         await pilot.press("home")
         await sees(pilot, "static: every tool in every call")
-
-
-async def test_a_replay_has_nothing_to_try() -> None:
-    async with app_rig(*FORECAST, says("Rain.")) as (pilot, rig):
-        await with_a_call(pilot, rig)
-        await goes(pilot, "timeline")
-        await pilot.press("home", "enter")
-        await until(pilot, lambda: pilot.app.replay.is_replay)  # type: ignore[attr-defined]
-        await budget_page(pilot)
-        await pilot.press("d")
-        await tells(pilot, "A replay is read-only.")

@@ -60,15 +60,6 @@ def test_without_check_expectations_do_not_affect_the_exit_code(
     )
 
 
-@pytest.mark.usefixtures("labs")
-def test_a_model_that_fails_is_an_error_with_its_reason(
-    toolsight: Toolsight, file: Callable[[str], str]
-) -> None:
-    failed = toolsight("scenario", "run", file(FORECAST), "--model", "demo/nothing")
-    assert failed.exit_code == 1
-    assert "there is no model 'demo/nothing'" in failed.stderr
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -133,15 +124,3 @@ def test_the_notes_say_where_the_script_does_not_fit_a_profile(
     printed = toolsight("scenario", "compare", file(FORECAST), *_TWO, "--script")
     assert "static: 1 scripted search was rejected; the script expects a search tool." in printed.stdout
     assert "prd: " not in printed.stdout
-
-
-@pytest.mark.usefixtures("labs")
-def test_json_has_the_totals_and_the_tokens_of_each_call(
-    toolsight: Toolsight, file: Callable[[str], str]
-) -> None:
-    told = json.loads(toolsight("scenario", "compare", file(FORECAST), *_TWO, "--script", "--json").stdout)
-    assert [row["profile"] for row in told["profiles"]] == ["static", "prd"]
-    assert told["static"] == "measured"
-    assert told["profiles"][0]["saved"] == 0
-    for row in told["profiles"]:
-        assert sum(one["tool_tokens"] for one in row["costs"]) == row["tool_tokens"]

@@ -46,14 +46,6 @@ async def test_enter_runs_a_scenario_and_says_what_came_of_each_expectation(tmp_
         assert lab.runs[1] == ("missed", "kaman", {})
 
 
-async def test_o_replays_the_run_from_its_first_model_call(tmp_path: Path) -> None:
-    lab = MemoryLab(written(tmp_path))
-    async with opened(lab) as (pilot, _):
-        await _ran(pilot)
-        await pilot.press("o")
-        await until(pilot, lambda: "REPLAY call 1 of 10" in "".join(lines(pilot.app)))
-
-
 async def test_a_file_that_cannot_be_read_says_why_and_is_not_run(tmp_path: Path) -> None:
     lab = MemoryLab(written(tmp_path))
     async with opened(lab) as (pilot, _):

@@ -40,14 +40,3 @@ async def test_the_same_conversation_ends_with_one_call_and_an_answer(profile: s
         assert len(rig.events("search")) == (profile in SEARCHING)
         assert ("search_tools" in names(rig.model.requests[0])) == (profile in SEARCHING)
         assert rig.bench.state.profile == profile
-
-
-class TestChangesDuringASession:
-    async def test_every_profile_can_follow_another_one(self) -> None:
-        async with running("toolsight", values={"guard.enabled": False}) as rig:
-            for profile in (*PROFILES, *reversed(list(PROFILES))):
-                rig.bench.policy.use(profile)
-                await rig.bench.retrieval.settled()
-                rig.model.steps += [searches(query=LIST_ORDERS), orders(), says("done")]
-                assert (await rig.bench.chat(LIST_ORDERS)).outcome == "answered"
-            assert len(rig.servers["shop"].calls) == 2 * len(PROFILES)

@@ -78,12 +78,3 @@ def test_a_mistake_exits_with_two_and_plays_nothing(
     assert failed.exit_code == 2, failed.stderr
     assert told in failed.stderr
     assert not labs.opened
-
-
-@pytest.mark.usefixtures("labs")
-def test_what_changes_something_is_not_called_and_that_is_told(toolsight: Toolsight, shop: Path) -> None:
-    printed = toolsight("race", "Refund the order 7.", "--config", str(shop))
-    assert printed.exit_code == 0, printed.stderr
-    for profile in ("static", "prd"):
-        told = f"{profile}: 1 call skipped, because a race might change something twice: shop:refund_order."
-        assert told in " ".join(printed.stdout.split())

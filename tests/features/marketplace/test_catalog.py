@@ -201,12 +201,6 @@ def test_no_catalog_puts_a_reference_to_a_secret_together(
             server_entry(plugin, given)
 
 
-def test_a_person_s_own_value_may_be_a_reference(tmp_path: Path) -> None:
-    plugin = _only(_read(tmp_path, {"servers": [{"server": _server(packages=[NPM])}]}))
-    entry = server_entry(plugin, {"folder": "${HOME}/data", "API_KEY": "${API_KEY}"})
-    assert "${HOME}/data" in entry["args"]
-
-
 IMAGES = {
     "docker.io/acme/weather": "docker.io/acme/weather:1.2.3",
     "localhost:5000/weather": "localhost:5000/weather:1.2.3",

@@ -141,14 +141,3 @@ def test_a_user_is_refused_before_anything_is_asked(
     shown = json.loads(toolsight("marketplace", "show", "currency", "--json", *options).stdout)
     assert "only the administrator" in shown["refused"]
     assert config.read_text() == before
-
-
-def test_the_only_server_of_a_file_is_removed_and_the_file_is_still_of_use(
-    toolsight: Toolsight, config: Path, catalog: Path
-) -> None:
-    options = _options(config, catalog)
-    assert toolsight("marketplace", "remove", "other", "--yes", *options).exit_code == 0
-    assert "other" not in config.read_text()
-    assert "acme/currency" in toolsight("marketplace", "search", *options).stdout
-    done = toolsight("marketplace", "install", "acme/missing", "--yes", *options)
-    assert "has no servers" not in done.stderr

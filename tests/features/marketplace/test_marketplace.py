@@ -263,14 +263,6 @@ def test_no_output_of_a_model_installs_or_starts_anything(replies: list[Any]) ->
     asyncio.run(run())
 
 
-async def test_many_plugins_are_indexed_before_anybody_searches_for_them() -> None:
-    many = [plugin(f"p{number}", f"Converts money number {number}.") for number in range(301)]
-    async with market_rig(plugins=(*many,)) as (rig, shop):
-        await rig.bench.settled()
-        searching = shop._searching
-        assert len(searching._retrieval._index.tools) == len(many)  # type: ignore[union-attr]
-
-
 async def test_the_catalogs_are_read_when_they_are_needed_and_anew_when_the_setting_changes() -> None:
     read: list[tuple[str, ...]] = []
 

@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from inspector.app.dialogs.approver import QuestionDialog
 from inspector.app.place import SearchPage
 from inspector.core.access import AccessPolicy, Grant, Scope, User
-from inspector.core.error import ToolsightError
 from inspector.core.marketplace import Suggestion
 from inspector.core.package_run import PackageKind
 from inspector.core.ranking import Score, SearchRequest
@@ -100,10 +98,6 @@ async def test_a_restricted_user_is_refused_before_anything_is_asked_or_shown() 
         told = [toast.message for toast in pilot.app._notifications]
         assert len([one for one in told if "only the administrator can" in one]) == 2
         assert "would change" not in seen(pilot)
-        with pytest.raises(ToolsightError, match="only the administrator"):
-            marketplace_of(rig.bench).plan("plants", {})
-        with pytest.raises(ToolsightError, match="only the administrator"):
-            marketplace_of(rig.bench).removal("shop")
         assert marketplace_of(rig.bench).problems == ()
 
 

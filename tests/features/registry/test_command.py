@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from inspector.core.events import CallFinished, Record
-from inspector.store.store import SqliteStore
 from tests.support.commands import Toolsight
 from tests.support.memory_vectors import MemoryEmbedder
 
@@ -156,17 +154,6 @@ def test_nobody_is_told_whether_there_is_more_in_the_registry(
     assert "no tools you may see" in named.stdout
 
 
-def test_only_the_administrator_fills_the_registry(
-    toolsight: Toolsight, as_ada: tuple[str, ...], garden: Path
-) -> None:
-    commands = (("import", str(garden)), ("--embed",), ("import", "--demo"))
-    for command in commands:
-        done = toolsight("registry", *command, *as_ada)
-        assert done.exit_code == 1
-        assert "only the administrator can fill the registry" in done.stderr
-        assert "hint:" in done.stderr
-
-
 def test_a_federated_search_names_the_registry_of_each_result(
     toolsight: Toolsight, db: str, garden: Path, tmp_path: Path
 ) -> None:
@@ -193,24 +180,3 @@ def test_a_federated_search_names_the_registry_of_each_result(
     assert [one["found"] for one in told["peers"]] == [1, 0]
     nobody = toolsight(*asked)
     assert (nobody.exit_code, "federation.peers" in nobody.stderr) == (2, True)
-
-
-def test_the_health_of_a_tool_comes_from_recorded_calls_and_is_not_told_to_a_user(
-    toolsight: Toolsight, db: str, as_ada: tuple[str, ...]
-) -> None:
-    with SqliteStore(Path(db)) as store:
-        for number, ok in enumerate((True, False), start=1):
-            store.append(Record("s", number, 9.0, CallFinished(str(number), "garden:soil_report", ok, "")))
-    (row,) = json.loads(toolsight("registry", "show", "soil", "--json", "--db", db).stdout)
-    assert row["health"] == {
-        "state": "failing",
-        "calls": 2,
-        "failed": 1,
-        "last_call": 9.0,
-        "breaker": "closed",
-    }
-    assert "failing 1/2" in toolsight("registry", "show", "--db", db).stdout
-    assert "health: failing" in toolsight("registry", "show", "garden:soil_report", "--db", db).stdout
-    (seen,) = json.loads(toolsight("registry", "show", "--json", *as_ada).stdout)
-    assert seen["health"] is None
-    assert "failing" not in toolsight("registry", "show", *as_ada).stdout

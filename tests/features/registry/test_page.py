@@ -9,12 +9,9 @@ from textual.pilot import Pilot
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.definition import definition_hash
-from inspector.core.server import ServerPhase
-from inspector.core.session import ServerState
 from inspector.core.tool import Tool
 from inspector.features.registry import registered_text as content
 from inspector.features.registry.acceptance import RegisteredTool, SyncReport
-from inspector.features.registry.facts import ToolHealth
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import Overview, RegistryLibrary, Synchronised
 from inspector.features.registry.page import RegistryScreen
@@ -167,15 +164,3 @@ async def test_a_tools_health_is_in_its_row_and_in_full_beside_it() -> None:
         await until(pilot, lambda: "3 of 4 recorded calls failed, last" in said(pilot, "#detail"))
         await pilot.press("end")
         await until(pilot, lambda: "circuit breaker open" in said(pilot, "#detail"))
-
-
-async def test_who_sees_only_some_tools_is_told_nothing_of_their_health() -> None:
-    async with page(canned_library(), policy=lambda: _granted("shop:*")) as (pilot, _):
-        await until(pilot, lambda: "shop:track_parcel" in listed(pilot))
-        assert "not called" not in seen(pilot)
-
-
-def test_the_server_of_a_tool_here_says_how_it_is() -> None:
-    failed = ServerState("shop", ServerPhase.FAILED, reason="exited with code 1")
-    told = content.health_line(ToolHealth(), failed).plain
-    assert told == "○ not called   server failed (exited with code 1)"

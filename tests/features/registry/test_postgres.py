@@ -203,13 +203,6 @@ def test_a_password_is_in_no_error(url: str) -> None:
         assert told.value.__suppress_context__
 
 
-def test_a_server_that_is_down_is_a_store_error_with_a_hint() -> None:
-    pytest.importorskip("psycopg")
-    with pytest.raises(StoreError, match=r"the database firm on .* cannot be read") as told:
-        PostgresRegistry("postgresql://ada@127.0.0.1:1/firm", timeout=2).count()
-    assert "TOOLSIGHT_DATABASE_URL" in told.value.hint
-
-
 def test_the_command_line_keeps_tools_on_the_server(toolsight: Toolsight, tmp_path: Path) -> None:
     file = tmp_path / "s.json"
     file.write_text('{"tools": [{"name": "a", "description": "One."}]}')

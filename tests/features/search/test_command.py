@@ -84,18 +84,6 @@ def test_why_proposes_sentences_that_a_draft_confirms(
         assert effect["tokens"]["after"] - effect["tokens"]["before"] == measured["tokens"]
 
 
-def test_rankers_are_listed_side_by_side(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
-    text = toolsight("search", QUERY, "--compare", *configured).stdout
-    assert {"hybrid", "bm25", "prd-bm25", "fuzzy"} <= set(text.split())
-
-
-def test_a_request_is_searched_step_by_step(toolsight: Toolsight, configured: tuple[str, ...]) -> None:
-    found = answer(
-        toolsight, "search", "get the forecast, then check the air quality", "--steps", *configured
-    )
-    assert len(found["steps"]) == 2
-
-
 @pytest.mark.parametrize(("given", "limit"), [("0", 1), ("-3", 1), ("2", 2)])
 def test_a_limit_below_one_counts_as_one_as_in_a_models_search(
     toolsight: Toolsight, configured: tuple[str, ...], given: str, limit: int

@@ -16,16 +16,15 @@ from inspector.core.tool import Tool
 from inspector.features.search import edit_pane as edit_pane
 from inspector.features.search.draft import LONGEST, FieldText, patch
 from inspector.features.search.edit_pane import EditPane
-from inspector.features.search.page import SearchScreen
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
 from inspector.search.answer.tool_edit import reworded, wording_of
-from tests.support.app import app_rig, arrives, goes, seen, until
+from tests.support.app import app_rig, arrives, seen, until
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
-from widgets import PlainInput, RecordList
+from widgets import RecordList
 
 PAY = Tool(
     "shop",
@@ -42,8 +41,6 @@ PAY = Tool(
 )
 QUERY = "refund a late order"
 BETTER = "Refund a late order. "
-# What another tool says of itself.
-THIEF = "List customers by name or e-mail address."
 
 
 def shop() -> dict[str, MemoryServer]:
@@ -140,34 +137,6 @@ async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> Non
         assert "draft only" in seen(pilot)
 
 
-async def test_enter_opens_a_tool_and_makes_a_request_the_query() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot)
-        await pilot.press("shift+tab", "end", "X", "tab", "ctrl+k")
-        await _pasted(pilot, THIEF)
-        _page(pilot).query_one("#around", RecordList).focus()
-        await pilot.press("enter")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, SearchScreen))
-        assert PAY.id in seen(pilot)
-        await goes(pilot, "search")
-        _page(pilot).query_one("#changes", RecordList).focus()
-        await pilot.press("enter")
-        await until(pilot, lambda: "client" in pilot.app.screen.query_one("#query", PlainInput).value)
-        await _measured(pilot)
-        assert _page(pilot).region
-
-
-async def test_ctrl_r_shows_the_servers_text_and_undo_brings_the_draft_back() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot)
-        await _pasted(pilot, BETTER)
-        await pilot.press("ctrl+r")
-        await _measured(pilot)
-        assert _area(pilot).text == PAY.description
-        await pilot.press("ctrl+z")
-        assert _area(pilot).text == BETTER + PAY.description
-
-
 async def test_a_draft_is_there_again_after_esc() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)
@@ -208,19 +177,6 @@ async def test_x_saves_the_draft_as_a_patch(tmp_path: Path, monkeypatch: pytest.
         saved = tmp_path / "shop-pay_back.patch"
         await until(pilot, saved.exists)
         assert saved.read_text() == patch(PAY, replace(PAY, description=BETTER + PAY.description))
-
-
-async def test_what_cannot_be_is_told() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot)
-        for keys, says in (
-            (("shift+tab", "end", "ctrl+u"), "a tool needs a name"),
-            ((*"get_order",), "a tool 'shop:get_order' already exists"),
-            (("x", "tab", "tab", "end", "ctrl+u", *"amount"), "two parameters are named 'amount'"),
-        ):
-            await pilot.press(*keys)
-            await until(pilot, lambda says=says: says in seen(pilot).replace("\n", ""))  # type: ignore[misc]
-            assert _mark(pilot) == "not measured"
 
 
 async def test_a_tool_that_is_gone_says_so() -> None:

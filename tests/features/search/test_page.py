@@ -1,9 +1,7 @@
 """The place Find, driven by keys: the query, the results, and the right half from key to key."""
 
 import asyncio
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
@@ -19,7 +17,7 @@ from inspector.features.search.edit_pane import EditPane
 from inspector.features.search.page import SearchScreen
 from inspector.features.search.rankers_pane import RankersPane
 from inspector.features.search.score_text import ScorePane
-from inspector.features.search.search_job import AskBar, Pane, error_line
+from inspector.features.search.search_job import Pane, error_line
 from inspector.features.search.why_not_pane import WhyNotPane
 from inspector.search.answer.why_not import why_not
 from tests.support.app import app_rig, arrives, goes, said, seen, until
@@ -80,20 +78,6 @@ async def test_l_loads_the_tool_and_unloads_it_again() -> None:
         await pilot.press("l")
         assert _binding(rig) is Binding.EVICTED
         await until(pilot, lambda: "● loaded" not in seen(pilot))
-
-
-async def test_what_is_wrong_stands_on_the_screen() -> None:
-    async with app_rig() as (pilot, _):
-        for keys, says in (
-            (("tab", *"shp", "enter"), "Unknown server 'shp'. Valid servers: shop, weather, calc."),
-            (("tab", "tab", *"list_order", "enter"), "Unknown tool 'list_order'"),
-            (("enter",), "Nothing to search for"),
-        ):
-            await goes(pilot, "search")
-            pilot.app.screen.query_one(AskBar).type(SearchRequest())
-            pilot.app.screen.query_one("#query").focus()
-            await pilot.press(*keys)
-            assert says in said(pilot, "#facts") or says in seen(pilot)
 
 
 async def test_an_edit_at_the_server_shows_each_tools_rank_before_and_after() -> None:
@@ -219,15 +203,6 @@ async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() 
         found = pilot.app.screen.query_one("#found", RecordList)
         keys = [record.key for record in found.records]
         assert keys[keys.index("big:tool_229") - 1].startswith(content.GAP)
-
-
-async def test_x_saves_the_search(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with app_rig() as (pilot, _):
-        await _searched(pilot, "refund")
-        await pilot.press("x", "enter")
-        await until(pilot, lambda: (tmp_path / "search.json").exists())
-        assert json.loads((tmp_path / "search.json").read_text())["request"]["query"] == "refund"
 
 
 async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded() -> None:

@@ -29,13 +29,6 @@ def _ranked(name: str) -> content.Ranked:
     return content.Ranked(standings_under(CATALOG, QUERY, name), tuple(tool.id for tool in TOOLS))
 
 
-def test_every_ranker_is_named_for_what_it_stands_for() -> None:
-    labels = [info.stands_for for info in INFO.values()]
-    assert len(set(labels)) == len(labels)
-    assert INFO["prd-bm25"].stands_for == "from the PRD: BM25Okapi"
-    assert max(map(len, labels)) <= 34
-
-
 @pytest.mark.parametrize("name", [name for name in RANKERS if not INFO[name].slow])
 def test_a_row_has_the_rank_of_the_tool_and_what_the_ranker_finds_first(name: str) -> None:
     (row,) = content.rows((name,), {name: _ranked(name)}, CANCEL, "hybrid")
@@ -91,13 +84,3 @@ async def test_every_ranker_ranks_the_persons_tool_and_enter_shows_the_formula()
         await pilot.press("down", "enter")
         assert isinstance(pilot.app.screen, DetailScreen)
         assert INFO["bm25"].formula in pilot.app.screen.query_one(TextView).text
-
-
-async def test_u_goes_to_the_rankers_and_there_uses_the_one_under_the_cursor() -> None:
-    async with app_rig(servers=office()) as (pilot, rig):
-        await arrives(pilot, WhyNotPage(CANCEL, SearchRequest("refund order")))
-        await pilot.press("u")
-        await until(pilot, lambda: _is_complete(pilot) and _list(pilot).has_focus_within)
-        await pilot.press("down", "u")
-        await until(pilot, lambda: rig.bench.retrieval.ranker_name == "bm25")
-        await until(pilot, lambda: "BM25" in said(pilot, "#facts"))

@@ -246,13 +246,6 @@ def test_the_facts_tell_ranker_count_and_confidence() -> None:
     assert "embedding" not in facts.facts(report, IndexState(IndexPhase.READY, "m", 336, 336)).plain
 
 
-def test_why_a_model_failed_is_said_once() -> None:
-    note = "ranks by words alone: the model is damaged. Install it again."
-    report = SearchReport(SearchRequest("order"), "hybrid", (_hit(1, Outcome.FOUND),), note=note)
-    failed = IndexState(IndexPhase.FAILED, "m", 0, 336, "the model is damaged", "Install it again.")
-    assert facts.facts(report, failed).plain.splitlines()[1:] == [note]
-
-
 @given(st.integers(78, 200), st.lists(st.sampled_from(WORDS), min_size=1, max_size=40))
 def test_the_facts_fit_into_one_line(width: int, terms: list[str]) -> None:
     report = SearchReport(
@@ -297,16 +290,6 @@ def test_every_signal_has_a_word_and_a_colour() -> None:
 )
 def test_what_was_typed_becomes_a_request(typed: tuple[str, str, str], request_: SearchRequest) -> None:
     assert facts.request_of(*typed) == request_
-
-
-def test_the_own_tool_is_marked_at_its_rank() -> None:
-    hits = (_hit(1, Outcome.FOUND), _hit(2, Outcome.UNLIKELY))
-    report = SearchReport(SearchRequest("q"), "bm25", hits, scored=2)
-    rows = content.rows(report, bound=(), own=Own("s:t2", hits[1], 2))
-    assert [(row.key, str(row.cells[0]), row.tone) for row in rows if row.key.startswith("s:")] == [
-        ("s:t1", "1", ""),
-        ("s:t2", "▸2", "accent"),
-    ]
 
 
 @given(st.integers(50, 200), st.text("ab_", min_size=1, max_size=300), st.integers(1, 99_999))

@@ -204,14 +204,3 @@ async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -
         rank = next(line for line in said(pilot, "#numbers").splitlines() if line.startswith("rank"))
         assert rank.split("→")[1].split()[0] == promised
         assert rig.bench.catalog.require(EVENTS).description != proposal.key
-
-
-async def test_p_asks_about_another_tool_also_a_pinned_one_or_one_that_is_not_there() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await _opened(pilot)
-        await pilot.press("p", *"evaluate", "enter")
-        await until(pilot, lambda: "calc:evaluate" in said(pilot, "#verdict"))
-        await until(pilot, lambda: bool(pilot.app.screen.query_one("#ledger", RecordList).records))
-        await pilot.press("p", *"no_such_tool", "enter")
-        await until(pilot, lambda: "No connected server has this tool" in seen(pilot))
-        assert "not searchable" in said(pilot, "#own")

@@ -90,10 +90,3 @@ def test_a_ranker_that_needs_no_model_says_nothing_of_it(
     toolsight: Toolsight, shop: str, words: tuple[str, ...]
 ) -> None:
     assert "words alone" not in toolsight(*words, *NONE, "--set", "discovery.ranker=bm25", shop).stdout
-
-
-def test_a_model_that_was_named_for_a_measurement_has_to_be_there(
-    toolsight: Toolsight, shop: str, tmp_path: Path
-) -> None:
-    words = words_of(("bench", "--embedding-model", "BAAI/bge-small-en-v1.5", "--data"), tmp_path)
-    assert toolsight(*words, shop).exit_code == 1

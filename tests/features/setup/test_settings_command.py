@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from inspector.cli.options import CONFIGURED, Options, session_command
-from inspector.config.profile import PROFILES
-from inspector.config.setting import HEADINGS, knobs
+from inspector.config.setting import knobs
 from inspector.core.error import ConfigError
 from tests.support.commands import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
@@ -81,19 +80,6 @@ def test_every_setting_is_listed_with_where_its_value_comes_from(
     assert values["guard.window_calls"] == (12, "settings")
     assert values["binding.capacity"] == (3, "--set")
     assert values["gate.top_k"] == (10, "default")
-
-
-def test_settings_are_listed_under_the_headings_that_the_dialog_has(said: Said) -> None:
-    lines = said().splitlines()
-    assert [line for line in lines if line in HEADINGS.values()] == list(HEADINGS.values())
-
-
-def test_profiles_are_listed_with_what_they_change(said: Said) -> None:
-    text = said("--profiles")
-    assert all(profile.title in text for profile in PROFILES.values())
-    assert "binding.ttl_seconds 600 (default 0)" in " ".join(text.split())
-    objects = json.loads(said("--profiles", "--json"))
-    assert {one["name"]: one["values"] for one in objects}["kaman"]["binding.capacity"] == 8
 
 
 def test_values_are_typed_checked_and_the_last_one_wins() -> None:

@@ -159,15 +159,6 @@ def test_a_result_says_what_its_schema_and_its_clients_make_of_it(
     assert data["attachments"] == [{"kind": "image", "mime": "image/png", "uri": "", "size": 3}]
 
 
-def test_a_call_that_is_printed_is_not_made(toolsight: Toolsight) -> None:
-    note = ("shop:add_order_note", "order_id=1042", "note=Never called.")
-    line = toolsight("call", *note, "--print", "line", *SHOP)
-    assert line.stdout.startswith("toolsight call shop:add_order_note ")
-    sent = json.loads(toolsight("call", *note, "--print", "json-rpc", *SHOP).stdout)
-    assert sent["params"]["arguments"] == {"order_id": 1042, "note": "Never called."}
-    assert "Never called." not in toolsight("call", "shop:get_order", "order_id=1042", *SHOP).stdout
-
-
 def test_a_printed_line_runs_as_pasted(
     toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -59,15 +59,6 @@ async def test_the_detail_of_a_server_that_is_removed_while_it_is_read_takes_fur
         assert pilot.app.is_running
 
 
-async def test_a_key_folds_a_server_and_unfolds_it_again() -> None:
-    async with tools_page() as (pilot, _):
-        await pilot.press("space")
-        assert names(pilot)[:2] == ["shop", "weather"]
-        assert "▸ shop" in seen(pilot)
-        await pilot.press("space")
-        assert names(pilot) == EVERYTHING
-
-
 async def test_arrows_and_clicks_change_the_view_and_each_kind_of_row_keeps_its_own() -> None:
     async with tools_page() as (pilot, _):
         await until(pilot, lambda: shown(pilot) == "shop")

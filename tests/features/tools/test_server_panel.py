@@ -75,12 +75,6 @@ def test_a_server_says_what_happened_to_it_and_what_to_try() -> None:
     assert said(told)["declared"] == "roots, sampling (settings: client)"
 
 
-async def test_a_server_says_in_which_clients_it_works_and_what_stands_in_the_way() -> None:
-    servers = {"one": MemoryServer([Tool("one", "x" * 140, "Find."), Tool("one", "find", "Find.")])}
-    async with tools_page("one", servers=servers) as (pilot, _):
-        await says(pilot, "degraded in claude-code")
-
-
 async def test_the_doctor_walks_from_the_entry_to_the_step_that_loses_the_tools() -> None:
     async with tools_page("shop", servers=down("away")) as (pilot, _):
         await pilot.press("D")
@@ -103,16 +97,6 @@ async def test_servers_are_reconnected_and_stopped() -> None:
         await pilot.press("S", "R")
         await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.STOPPED)
         await until(pilot, lambda: "No failed servers." in toasts(pilot))
-
-
-async def test_what_was_repaired_or_dropped_shows_while_it_happens() -> None:
-    servers = shop_and_weather()
-    async with tools_page("weather", servers=servers) as (pilot, _):
-        servers["weather"].log.note("byte order mark", "repaired")
-        await until(pilot, lambda: "repaired byte order mark" in seen(pilot))
-        for _ in range(2_000):
-            servers["weather"].log.note("messages that nobody asked for", "dropped")
-        await until(pilot, lambda: "2,000" in seen(pilot))
 
 
 @with_hostile_text

@@ -59,18 +59,6 @@ async def test_a_server_has_the_views_that_it_declares_and_their_counts() -> Non
         assert strip(pilot).views == VIEWS
 
 
-async def test_a_resource_is_read_and_esc_leads_back_to_the_list() -> None:
-    async with tools_page("library", servers=offering()) as (pilot, _):
-        resources = await listed(pilot)
-        await pilot.press("enter")
-        await says(pilot, "Open all day.")
-        assert "text/markdown   13 B   13 tokens" in seen(pilot)
-        assert resources.reading.text.lines.has_focus
-        await pilot.press("escape")
-        await until(pilot, lambda: resources.rows.rows.has_focus)
-        assert resources.rows.display
-
-
 async def test_bytes_are_a_note_with_type_and_size_and_are_saved_as_they_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from inspector.cli.composition import open_sign_ins
 from inspector.cli.options import Options
-from inspector.core.error import AuthRequired, ConfigError
+from inspector.core.error import AuthRequired
 from inspector.features.tools.sign_in_command import sign_in, sign_out
 from tests.support.mcp_case import serving
 from tests.support.oauth_server import OAuthServer
@@ -87,15 +87,6 @@ async def test_where_only_stored_sign_ins_are_used_nobody_is_asked(
         assert "--sign-in notes" in caught.value.hint
         assert visited == []
         assert "wants you to sign in" not in capsys.readouterr().err
-
-
-async def test_an_unknown_server_is_an_error_that_names_those_with_an_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with configured(tmp_path, monkeypatch) as chosen:
-        with pytest.raises(ConfigError, match="no server 'note'") as caught:
-            sign_out("note", chosen)
-        assert "notes" in caught.value.hint
 
 
 @pytest.mark.parametrize("has_keychain", [True, False])

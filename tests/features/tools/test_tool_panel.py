@@ -102,16 +102,6 @@ async def test_arguments_can_be_edited_as_json_in_the_same_place() -> None:
         await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Rome"})])
 
 
-async def test_a_call_is_copied_as_a_line_for_a_shell() -> None:
-    async with _opened(FORECAST, beside={"source": _SOURCE}) as (pilot, _):
-        await pilot.press("c", *"Oslo")
-        await pilot.press("escape", "y")
-        await says(pilot, "Copy the call")
-        await pilot.press("enter")
-        line = f"toolsight call weather:get_forecast city=Oslo {shlex.join(_SOURCE)}"
-        await until(pilot, lambda: pilot.app.clipboard == line)
-
-
 IMAGE = ToolResult(
     "[image]",
     structured={"city": 3},
@@ -267,15 +257,6 @@ async def test_a_running_call_says_how_its_task_goes() -> None:
         ends.set()
         await says(pilot, "✓ ok")
         assert "task working" not in seen(pilot)
-
-
-async def test_a_tool_that_vanishes_says_so_and_comes_back() -> None:
-    async with _opened(FORECAST) as (pilot, rig):
-        rig.bench.switch_toolset("sums")
-        await says(pilot, "is no longer in the catalog")
-        await pilot.press("e", "l", "ctrl+r", "x")
-        rig.bench.switch_toolset("")
-        await says(pilot, "○ deferred")
 
 
 CHANGES = "its server says it makes changes"

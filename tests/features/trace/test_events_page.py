@@ -1,15 +1,9 @@
 """The list of events: goes on without reading everything again, and exports what is shown."""
 
-import json
-from pathlib import Path
-
 import pytest
 
-from inspector.app.dialogs.detail import DetailScreen
-from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.line import feed_rows
 from inspector.core.budget import Budget, TokenParts
-from inspector.core.error import ModelError
 from inspector.core.events import (
     AnswerStreamed,
     BudgetMeasured,
@@ -23,7 +17,7 @@ from inspector.core.events import (
 from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
 from inspector.features.trace.events_page import continued, in_group
 from tests.support.app import app_rig, goes, seen, until
-from widgets import RecordList, TextView
+from widgets import RecordList
 
 
 def record(seq: int, event: Event | None = None) -> Record:
@@ -65,37 +59,3 @@ async def test_new_events_are_added_without_reading_the_store() -> None:
         assert events.records[-1].key == events.records[-1].cells[0] == str(rig.store.read("s")[-1].seq)
         await pilot.press("t", "t")
         await until(pilot, lambda: "t shows the next group" in seen(pilot))
-
-
-async def test_enter_opens_an_error_with_what_came_back() -> None:
-    async with app_rig(ModelError("openai is overloaded", hint="Wait.", raw="HTTP 503\n\nbusy")) as (
-        pilot,
-        rig,
-    ):
-        await rig.bench.chat("hello")
-        await goes(pilot, "events")
-        events = pilot.app.screen.query_one("#events", RecordList)
-        await until(pilot, lambda: any(row.tone == "error" for row in events.records))
-        assert "HTTP 503" not in "".join(str(cell) for row in events.records for cell in row.cells)
-        await pilot.press("slash", *"overloaded", "enter")
-        await until(pilot, lambda: len(events.shown) == 1)
-        await pilot.press("enter")
-        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
-        text = pilot.app.screen.query_one(TextView).text
-        assert text == "told: openai is overloaded\n\nWait.\n\nHTTP 503\n\nbusy"
-
-
-async def test_an_export_holds_what_the_filter_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with app_rig() as (pilot, _):
-        await goes(pilot, "events")
-        events = pilot.app.screen.query_one("#events", RecordList)
-        await until(pilot, lambda: bool(events.records))
-        await pilot.press("slash", *"weather", "enter")
-        await until(pilot, lambda: 0 < len(events.shown) < len(events.records))
-        await pilot.press("x")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
-        await pilot.press("enter")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, ExportDialog))
-        written = (tmp_path / "toolsight-s.jsonl").read_text().splitlines()
-        assert [str(json.loads(line)["seq"]) for line in written] == [row.key for row in events.shown]

@@ -181,16 +181,6 @@ async def test_an_import_tells_how_far_it_is_and_esc_stops_it() -> None:
         await until(pilot, lambda: "stopped early" in seen(pilot))
 
 
-def test_the_table_of_servers_fits_a_narrow_terminal_and_has_trouble_only_if_there_is_some() -> None:
-    found = Findings("", "", "")
-    found.server("home-automation")
-    lines = list(map(str, report_lines(session_report(found), 78)))
-    assert any("deferred" in line and "definitions" in line for line in lines)
-    assert not any("trouble" in line for line in lines)
-    found.server("shop").trouble = "refused"
-    assert any("refused" in str(line) for line in report_lines(session_report(found), 120))
-
-
 @with_hostile_text
 def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)

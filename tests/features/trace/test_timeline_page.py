@@ -187,15 +187,6 @@ async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_ar
         assert any(record.key.startswith(lanes.REST) for record in rows.records)
 
 
-async def test_a_click_on_a_cell_goes_to_its_call() -> None:
-    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
-        await _talked(pilot, rig)
-        rows = pilot.app.screen.query_one(RecordList).rows
-        frame = lanes.frame(_shown(pilot).stream.timeline, 7, 1, rows.size.width - 2)
-        await pilot.click(rows, offset=(frame.left + 3 * frame.cell + 1, 1))
-        await until(pilot, lambda: said(pilot, "#facts").startswith("call 4"))
-
-
 def stream_of(kept: list[Record]) -> Stream:
     return Stream("s", lambda after, until: [one for one in kept if after < one.seq <= until], kept)
 

@@ -171,17 +171,6 @@ def test_tools_that_no_session_called_are_told_of_when_some_were_called() -> Non
         assert UNUSED not in kinds(audited(own, usage=silent))
 
 
-def test_there_are_three_suggestions_the_best_of_each_kind_first() -> None:
-    one, other = tools("a", 20), tools("b", 30)
-    found = audited(one, other, usage=Usage(1, {"a:tool_0": 1}))
-    assert len(found.suggestions) == 3
-    assert len(set(kinds(found))) == 3
-    assert [s.tokens for s in found.suggestions] == sorted(
-        (s.tokens for s in found.suggestions), reverse=True
-    )
-    assert audited(one, other, usage=Usage(1, {"a:tool_0": 1})).suggestions == found.suggestions
-
-
 # Asking servers
 
 

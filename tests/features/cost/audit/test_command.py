@@ -158,37 +158,6 @@ def test_in_the_app_snapshots_stand_in_and_nothing_is_asked_or_started(
     assert [problem.client for problem in found.problems] == ["Windsurf"]
 
 
-def test_a_snapshot_stands_in_for_a_server_that_is_not_approved(
-    run: Run, approved: dict[str, Any], home: Path, tmp_path: Path
-) -> None:
-    assert approved
-    own = written(
-        tmp_path / "own.json",
-        {"mcpServers": {"weather": server("weather", home), "new": server("notes", home)}},
-    )
-    done = run("--config", str(own), "--json")
-    found = servers(json.loads(done.stdout), "File")
-    assert found["weather"]["measured"]
-    assert found["weather"]["snapshot_at"] > 0
-    assert found["weather"]["tokens"] == servers(approved, "Claude Desktop")["weather"]["tokens"]
-    assert found["new"]["reason"] == "not approved"
-
-
-def test_a_toolset_limits_the_audit_of_a_file(run: Run, home: Path, tmp_path: Path) -> None:
-    own = {
-        "mcpServers": {"calc": server("calc", home), "more": server("calc", home)},
-        "tool_sets": {"sums": {"servers": {"calc": True}}},
-    }
-    path = written(tmp_path / "toolsight.json", own)
-    (one,) = json.loads(run("--config", str(path), "--approve", "--json").stdout)["configurations"]
-    assert (one["client"], one["tools"]) == ("File", 8)
-    done = run("--config", str(path), "--toolset", "sums")
-    assert " 4 " in done.stdout.splitlines()[3]
-    refused = run("--config", str(path), "--toolset", "sum")
-    assert refused.exit_code == 2
-    assert "no toolset 'sum'" in refused.stderr
-
-
 def test_a_person_is_asked_for_each_file(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 

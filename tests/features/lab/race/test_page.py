@@ -11,20 +11,19 @@ from rich.cells import cell_len
 from textual.pilot import Pilot
 
 from inspector.core.error import ConfigError
-from inspector.core.ports import ChatModel
 from inspector.features.lab.comparison import ModelCallCost, ScenarioResult
 from inspector.features.lab.ground import Ground
 from inspector.features.lab.race.page import RaceScreen, bars
 from inspector.features.lab.race.race import RaceFrame, Racer
 from inspector.features.lab.scenario import Scenario
 from tests.support.app import app_rig, is_up_to_date, said, until
-from tests.support.fakes import ToldModel, calls, says
+from tests.support.fakes import ToldModel, says
 from tests.support.lab import MemoryLab, four_servers, hostile_servers
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import Rig
 from tests.widgets.hostile import HOSTILE, dangerous
 from tests.widgets.screen import lines
-from widgets import BigNumber, Confirm
+from widgets import Confirm
 
 QUESTION = "Which orders are late?"
 
@@ -91,23 +90,6 @@ async def test_r_races_the_last_question_on_the_sessions_servers_with_its_model(
         assert "3 servers" not in said(pilot, "#race-status")
         assert "4 servers, 17 tools" in said(pilot, "#race-status")
         assert "asked alone, without the earlier conversation" in said(pilot, "#race-said")
-
-
-async def test_a_side_that_did_less_leaves_no_number(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-
-    def model(_name: str) -> ChatModel:
-        is_first = len(lab.runs) == 1
-        return ToldModel(calls(("shop__list_orders", {})), says("Nine.")) if is_first else ToldModel()
-
-    lab.model_for = model
-    lab.gate.clear()
-    async with opened(lab) as (pilot, _):
-        await pilot.press("r")
-        await until(pilot, lambda: len(lab.runs) == 2)
-        lab.gate.set()
-        await until(pilot, lambda: "No saving" in said(pilot, "#race-said"))
-        assert pilot.app.screen.query_one(BigNumber).value == "NOT COMPARABLE"
 
 
 async def test_a_real_model_is_asked_twice_only_after_a_yes(tmp_path: Path) -> None:

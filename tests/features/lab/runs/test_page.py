@@ -23,7 +23,6 @@ from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.conversation import RunSource
 from inspector.features.lab.runs.facts import report
 from inspector.features.lab.runs.page import (
-    NO_SESSIONS,
     RecordedRunScreen,
     RecordedRunsScreen,
     _asked,
@@ -141,15 +140,6 @@ async def test_imported_sessions_are_played_first_and_o_changes_to_what_ships(tw
         await until(pilot, lambda: "2 runs played" in status(pilot))
         await pilot.press("o")
         assert "1 run played" in status(pilot)
-
-
-async def test_without_own_sessions_the_page_says_how_to_get_some(two: Path) -> None:
-    async with opened(RunSource(two, priced)) as pilot:
-        await until(pilot, lambda: "2 runs played" in status(pilot))
-        await pilot.press("o")
-        await until(pilot, lambda: NO_SESSIONS in status(pilot))
-        assert "import an agent's transcripts" in status(pilot)
-        assert setups_in(pilot) == []
 
 
 async def test_a_stop_keeps_the_runs_that_every_profile_has_played(two: Path) -> None:

@@ -298,16 +298,6 @@ def test_a_task_with_right_calls_has_one_call_a_step_and_no_results(tmp_path: Pa
     assert {call.result for call in run.calls} == {None}
 
 
-def test_a_folder_may_mix_formats_and_other_files_are_only_counted(tmp_path: Path) -> None:
-    for make in (recordings.mcpmark, recordings.toolathlon, recordings.livemcpbench, recordings.bfcl):
-        make(tmp_path / make.__name__)
-    write(tmp_path / "package.json", {"name": "x"})
-    found = read_runs(tmp_path)
-    assert found.formats == {"MCPMark": 1, "LiveMCPBench": 1, "Toolathlon": 1, "BFCL multi-turn": 1}
-    assert len({run.id for run in found.runs}) == len(found.runs) == 4
-    assert found.others == 3
-
-
 def _chat(tmp_path: Path, message: object) -> Path:
     return write(tmp_path / "a_b.json", {"messages": [{"role": "user", "content": "x"}, message]})
 
