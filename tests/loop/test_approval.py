@@ -74,13 +74,6 @@ async def test_only_a_yes_for_the_session_is_remembered(
     )
 
 
-async def test_a_claim_to_only_read_is_told_and_asked_about_unless_its_server_is_trusted() -> None:
-    asked = Asked(Decision.ONCE, "bank")
-    assert await asked.allows(ORDERS) == [True]
-    [request] = asked.approver.asked
-    assert (request.why, request.offers_trust) == ("only its server says it is read-only", True)
-
-
 async def test_an_answer_that_was_not_offered_trusts_no_server() -> None:
     asked = Asked(Decision.SERVER)
     assert await asked.allows(REFUND) == [True]

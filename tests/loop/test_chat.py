@@ -292,16 +292,6 @@ async def test_whoever_finds_the_tool_again_may_use_it_again() -> None:
         assert rig.bench.state.tools["shop:list_orders"].binding is Binding.LOADED
 
 
-async def test_a_think_turn_counts_as_a_step_of_the_cap() -> None:
-    async with running(*LOOP, says("never"), values={"chat.max_steps": 5}) as rig:
-        ended = await rig.bench.chat("hello")
-        assert ended.outcome == "capped"
-        assert "5 model calls" in ended.text
-        assert "chat.max_steps" in ended.text
-        assert len(rig.model.requests) == 5
-        assert not rig.bench.state.busy
-
-
 @examples(share=0.2)
 @given(
     st.lists(

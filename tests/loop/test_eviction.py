@@ -117,13 +117,6 @@ def test_a_tool_at_its_last_second_has_not_expired() -> None:
     assert ids(evictions(loaded, Limits(ttl=60, eager=True), NOW + 1)) == ["s:a"]
 
 
-def test_the_reason_tells_which_limit_there_was_no_room_for() -> None:
-    loaded = [tool("a", turn=1), tool("b", turn=2)]
-    (by_number,), (by_tokens,) = evictions(loaded, Limits(1), NOW), evictions(loaded, Limits(tokens=15), NOW)
-    assert by_number.reason == "least recently used of 2, with room for 1"
-    assert by_tokens.reason == "least recently used of 20 tokens, with room for 15"
-
-
 found = st.builds(
     Found, st.lists(st.sampled_from(IDS), unique=True, max_size=5).map(tuple), st.just("x"), st.booleans()
 )

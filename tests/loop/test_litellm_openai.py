@@ -60,11 +60,6 @@ def stream(*chunks: str) -> Answer:
     return Answer(events=(*chunks, "data: [DONE]\n\n"))
 
 
-def fragment(index: int | None, call_id: str | None, name: str | None, arguments: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"type": "function", "function": {"name": name, "arguments": arguments}}
-    return {"tool_calls": [{**made, "id": call_id} | ({"index": index} if index is not None else {})]}
-
-
 def model(stub: Stub, timeout: float = 20.0) -> LitellmModel:
     return LitellmModel("openai/stub-model", api_base=f"{stub.address}/v1", timeout=timeout)
 

@@ -91,15 +91,6 @@ async def test_as_published_neither_searches_nor_rejected_calls_count() -> None:
     assert bench.events("loop") == []
 
 
-async def test_a_tool_that_is_found_again_after_a_loop_may_be_used_again() -> None:
-    search, again = searches(query="refund orders"), calls(("shop__list_orders", {}))
-    bench = Bench(search, again, again, again, search, again, again, says("done"))
-    await bench.say()
-    (loop,) = bench.events("loop")
-    assert (loop.trigger, loop.alternatives) == ("time", ("shop:refund_order",))
-    assert [event.cause for event in bench.events("evict")] == ["loop"]
-
-
 WINDOW = 300.0
 FOUND = st.lists(st.sampled_from("abcde"), max_size=5)
 
@@ -115,14 +106,6 @@ def test_a_note_says_how_many_of_the_tools_were_known() -> None:
     assert redundant is not None
     assert "(orders) found 4 of these 5 tools;" in redundant.note
     assert redundant.summary() == "more  80 % already found by orders"
-
-
-def test_from_the_third_in_a_row_on_searches_that_find_no_tool_are_counted() -> None:
-    watch = detector()
-    told = [watch.after_search(label, [], 0) for label in ("poems", "pizza", "tides", "tides")]
-    assert [one.in_a_row if one else 0 for one in told] == [0, 0, 3, 4]
-    assert told[2] is not None
-    assert "3 searches in a row found no tool to call. If no tool here does it, say so" in told[2].note
 
 
 def test_finding_a_tool_again_after_it_was_evicted_is_not_redundant() -> None:

@@ -12,7 +12,7 @@ from inspector.config.setting import with_values
 from inspector.core.access import ServerRule
 from inspector.core.conversation import ItemKind
 from inspector.core.error import SettingProblem, Severity
-from inspector.core.ranking import IndexPhase, IndexState
+from inspector.core.ranking import IndexState
 from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Annotations, Tool
@@ -132,7 +132,7 @@ async def test_what_the_check_finds_is_redacted_and_still_told_once() -> None:
 # Settings that make each other void are told, and no shipped profile has any.
 
 DEFERRED = Configuration("test", (ServerSpec("shop", "x", defer_loading=True),))
-NEW, FAILED = IndexState(), IndexState(IndexPhase.FAILED, reason="no such model")
+NEW = IndexState()
 
 
 def told(settings: Settings, index: IndexState = NEW) -> list[tuple[str, str]]:
@@ -161,12 +161,3 @@ def test_no_shipped_profile_has_a_conflict(name: str) -> None:
 )
 def test_settings_that_void_each_other_are_told(values: dict[str, Any], expected: tuple[str, str]) -> None:
     assert told(with_values(Settings(), values)) == [expected]
-
-
-async def test_a_conflict_is_told_as_soon_as_a_setting_makes_one() -> None:
-    async with connected(says("hi")) as rig:
-        told: list[list[str]] = []
-        for path, value in (("binding.delivery", "native"), ("binding.delivery", "append")):
-            rig.bench.change_setting(path, value)
-            told.append([problem.path for problem in rig.bench.state.problems])
-        assert told == [["binding.delivery"], []]

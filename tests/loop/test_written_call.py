@@ -16,7 +16,7 @@ from tests.support.fakes import calls, says, searches
 NAMES = ("shop__list_orders", "search_tools")
 CALL = '{"name": "shop__list_orders", "arguments": {"status": "late"}}'
 OTHER = '{"name": "search_tools", "parameters": {"query": "mail"}}'
-LATE, MAIL = ("shop__list_orders", {"status": "late"}), ("search_tools", {"query": "mail"})
+LATE = ("shop__list_orders", {"status": "late"})
 
 # JSON that a strict parser reads: no lone surrogates, no number that JSON lacks.
 plain = st.text(st.characters(codec="utf-8"), max_size=20)

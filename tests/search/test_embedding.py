@@ -121,16 +121,6 @@ async def test_a_download_is_told_and_can_be_cancelled() -> None:
     assert retrieval.search(SearchRequest("number 7"), bound=()).report.results
 
 
-async def test_embedding_can_be_cancelled_and_what_is_done_stays() -> None:
-    retrieval, states = made(MemoryEmbedder())
-    retrieval.update(CATALOG, {})
-    retrieval.cancel_embedding()
-    await retrieval.settled()
-    assert states[-1].phase is IndexPhase.STOPPED
-    assert retrieval.index.coverage < 1.0
-    assert retrieval.search(SearchRequest("number 7"), bound=()).report.results
-
-
 async def test_a_gate_compares_with_the_lines_that_the_summary_pool_has() -> None:
     embedder = CountingEmbedder()
     retrieval, _ = made(embedder)

@@ -18,7 +18,7 @@ from inspector.search.index.vocabulary import Tags
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.fakes import ManualClock
-from tests.support.retrieval import rankers_of, ranks_of
+from tests.support.retrieval import rankers_of
 
 TOOLS = (
     Tool("shop", "list_orders", "List orders, newest first."),
@@ -36,15 +36,6 @@ def test_rows_stand_in_the_order_of_the_first_ranker() -> None:
         ranks = [row.standings[0].rank for row in comparison.rows]
         assert ranks == sorted(ranks)
         assert comparison.names == tuple(names)
-
-
-def test_one_tool_has_a_place_under_every_ranker() -> None:
-    rankers = rankers_of(TOOLS)
-    standings = ranks_of(rankers, "refund order", "shop:refund_order", RANKERS)
-    assert tuple(standings) == RANKERS
-    assert standings["hybrid"].rank == 1
-    for row in compare_rankers(rankers, "refund order", RANKERS).rows:
-        assert tuple(ranks_of(rankers, "refund order", row.tool_id, RANKERS).values()) == row.standings
 
 
 TOOLS_STEPS = (

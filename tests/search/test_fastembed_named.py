@@ -137,16 +137,6 @@ def test_a_model_that_is_not_there_is_never_downloaded_in_passing(tmp_path: Path
     assert "90 MB" in caught.value.hint
 
 
-@pytest.mark.slow
-def test_a_hub_without_the_model_is_told_in_its_own_words(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with serving(Hub({}), monkeypatch), pytest.raises(ModelError, match="404") as caught:
-        prepare(tmp_path)
-    assert "HF_ENDPOINT" in caught.value.hint
-    assert "\n" not in caught.value.message
-
-
 def test_a_download_that_is_cancelled_ends_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(named, "_CHILD", "import signal; signal.pause()")
     with pytest.raises(ModelError, match=r"^cancelled$"):

@@ -230,13 +230,3 @@ def test_a_tool_whose_name_is_in_the_request_is_never_refused() -> None:
     unnamed = hybrid.rank(query.replace("issue", "thing")).fit
     assert unnamed is not None
     assert unnamed[position] < NAMED
-
-
-HYBRID = rankers_of(TOOLS).hybrid
-
-
-def probability(query: str) -> float:
-    found = HYBRID.rank(query).probability
-    assert found is not None
-    # Vectors of several texts are compared at once, which rounds the last digits otherwise.
-    return round(found, 6)

@@ -55,15 +55,6 @@ def past_use(score: Score) -> list[Part]:
     return [part for part in score.parts if part.signal is Signal.AFFINITY]
 
 
-def same(mine: Ranking, other: Ranking) -> bool:
-    """To the last bit, explanations too."""
-    return (
-        mine.values.tolist() == other.values.tolist()
-        and mine.kept.tolist() == other.kept.tolist()
-        and all(mine.explain(at) == other.explain(at) for at in range(len(TOOLS)))
-    )
-
-
 def test_the_first_uses_count_most_and_from_a_number_on_no_more() -> None:
     found = priors(np.array([0.0, 1.0, 5.0, FULL, 10 * FULL])).tolist()
     assert found[0] == 0.0

@@ -77,10 +77,6 @@ def test_a_server_alone_loads_all_it_has() -> None:
     assert loaded(run(server="shop")) == ["shop:list_orders", "shop:get_order", "shop:refund_order"]
 
 
-def test_a_name_alone_loads_exactly_that_tool() -> None:
-    assert loaded(run(names=("refund_order",))) == ["shop:refund_order"]
-
-
 @pytest.mark.parametrize("name", ["shop:get_order", "shop__get_order", "get_order"])
 def test_a_tool_is_known_by_its_id_its_wire_name_and_its_plain_name(name: str) -> None:
     assert loaded(run(names=(name,))) == ["shop:get_order"]

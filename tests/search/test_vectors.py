@@ -69,14 +69,6 @@ def test_a_change_keeps_the_vectors_of_everything_else() -> None:
     assert changed.coverage == 0.5
 
 
-def test_without_enough_vectors_rankers_go_by_words_and_say_so() -> None:
-    source = semantics()
-    index = ToolIndex([Tool("s", "list_orders"), Tool("s", "send_mail")], semantics=source)
-    ranking = CatalogRankers(index, DiscoverySettings()).get("hybrid").rank("orders")
-    assert ranking.order()[0] == 0
-    assert ranking.note == "ranks by words alone: 0 of 2 tools embedded"
-
-
 def test_a_tool_that_is_not_embedded_yet_is_judged_by_its_words_alone() -> None:
     source = semantics()
     catalog = [Tool("s", f"tool_{letter}", f"About {letter} things.") for letter in "abcdefghijk"]

@@ -120,14 +120,6 @@ def test_a_running_agent_is_shown_as_it_writes(
     assert [one["seq"] for one in followed] == list(range(1, len(followed) + 1))
 
 
-def test_followed_events_are_json_lines_for_programs(
-    run: Toolsight, transcript: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("inspector.features.agents.command.waiting", waiting())
-    lines = run("sessions", "import", "--follow", str(transcript), "--json").stdout.splitlines()
-    assert [json.loads(line)["seq"] for line in lines] == list(range(1, len(lines) + 1))
-
-
 def test_the_report_shows_servers_misses_and_money(run: Toolsight, transcript: Path) -> None:
     run("sessions", "import", str(transcript))
     report = run("sessions", "agents").stdout

@@ -20,7 +20,6 @@ from inspector.features.agents.transcript import (
     Called,
     Entry,
     Searched,
-    ServerTrouble,
     ToolsOffered,
 )
 from inspector.features.agents.transcript_file.reader import Format, open_transcript
@@ -164,16 +163,6 @@ def test_money_is_the_reported_tokens_at_the_prices_of_their_model() -> None:
     reported = found_in(Answered("a", "m", usage=usage), Answered("b", "unlisted", usage=usage)).reported
     assert (reported.calls, reported.priced, reported.input) == (2, 1, 2000)
     assert reported.dollars == pytest.approx(800 * 3e-7 + 100 * 3.75e-6 + 100 * 3e-6 + 100 * 15e-6)
-
-
-def test_a_login_that_was_missing_is_told_apart_from_a_failure() -> None:
-    report = agent_report(
-        [
-            found_in(ServerTrouble("mail", "login", needs_login=True)),
-            found_in(ServerTrouble("mail", "exit 1")),
-        ]
-    )
-    assert (report.servers[0].failed, report.servers[0].logins) == (2, 1)
 
 
 def test_an_answer_that_two_sessions_hold_is_paid_once() -> None:

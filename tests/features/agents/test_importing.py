@@ -183,12 +183,6 @@ def test_times_are_the_transcripts_and_what_has_none_has_the_last_one() -> None:
     assert {record.at for record in stream if record.kind in ("call", "result")} == {105.5}
 
 
-def test_a_session_without_a_time_begins_when_the_first_thing_happens() -> None:
-    [stream] = of(Begun("vscode", "s"), Asked("hi", 105.5)).values()
-    assert [record.at for record in stream] == [105.5, 105.5]
-    assert [len(stream) for stream in of(Begun("vscode", "s")).values()] == [1]
-
-
 def test_several_sessions_of_one_file_stay_apart() -> None:
     other = replace(BEGUN, session="other")
     alone = {**of(BEGUN, Asked("one"), Asked("two")), **of(other, Asked("three"))}

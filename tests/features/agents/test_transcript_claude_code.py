@@ -60,16 +60,6 @@ def test_usage_of_zeros_is_unknown_and_not_nothing() -> None:
     assert (answer.text, answer.usage) == ("Hi.", NO_USAGE)
 
 
-def test_history_that_a_resume_copied_is_told_once() -> None:
-    claude = Claude()
-    first = [
-        claude.asked("Order."),
-        claude.answer("m", called("a"), stop="tool_use"),
-        claude.result("a", "ok"),
-    ]
-    assert read(CLAUDE, *first, *first) == read(CLAUDE, *first)
-
-
 def test_a_copy_under_new_uuids_is_neither_told_nor_paid_again() -> None:
     claude = Claude()
     reader = line_reader(CLAUDE)

@@ -53,14 +53,6 @@ def test_calls_of_one_answer_stay_together_and_what_comes_after_their_results_is
     assert [one.text for one in of(Answered, entries)] == ["I look.", "Done."]
 
 
-def test_a_call_and_its_result_that_are_written_again_are_told_once() -> None:
-    written = [call("a"), item("function_call_output", call_id="a", output="ok")]
-    reader = line_reader(CODEX)
-    entries = fed(reader, map(line, written * 2))
-    assert [type(entry) for entry in entries] == [Begun, Answered, Called]
-    assert reader.tally.left_out == {"copied history": 2}
-
-
 @pytest.mark.parametrize(
     "name", [{"name": "order", "namespace": "mcp__mill__"}, {"name": "mcp__mill__order"}]
 )

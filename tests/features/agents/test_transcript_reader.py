@@ -171,16 +171,6 @@ def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
     assert find_transcripts(inside) == []
 
 
-def test_made_transcripts_are_the_same_for_the_same_seed_and_are_understood_whole(tmp_path: Path) -> None:
-    first = [path.read_bytes() for path in make.write_folder(tmp_path / "a", 0.5)]
-    assert first == [path.read_bytes() for path in make.write_folder(tmp_path / "b", 0.5)]
-    for path in find_transcripts(tmp_path / "a"):
-        transcript = open_transcript(path)
-        assert len(of(Answered, list(transcript.entries()))) > 200
-        assert not transcript.tally.unknown
-        assert not transcript.tally.malformed
-
-
 def packed(path: Path, *parts: bytes) -> Path:
     """A file that is compressed with zstd; each part is a frame."""
     zstd = pytest.importorskip("backports.zstd" if sys.version_info < (3, 14) else "compression.zstd")

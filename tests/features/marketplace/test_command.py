@@ -65,18 +65,6 @@ def test_a_real_server_is_installed_in_a_real_file_and_removed_again(
     assert (done.exit_code, config.read_text()) == (0, before)
 
 
-@pytest.mark.parametrize("name", ["exits", "keyed"])
-def test_a_failed_install_leaves_the_file_as_it_was(
-    toolsight: Toolsight, config: Path, catalog: Path, name: str
-) -> None:
-    before = config.read_bytes()
-    done = toolsight("marketplace", "install", name, "--yes", *_options(config, catalog))
-    assert done.exit_code == (2 if name == "keyed" else 1)
-    assert "error: " in done.stderr
-    assert config.read_bytes() == before
-    assert sorted(path.name for path in config.parent.iterdir()) == ["catalog.json", "mcp.json"]
-
-
 def test_without_a_yes_nothing_is_started_or_written(
     toolsight: Toolsight, config: Path, catalog: Path
 ) -> None:

@@ -16,7 +16,7 @@ from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import Overview, RegistryLibrary, Synchronised
 from inspector.features.registry.page import RegistryScreen
 from tests.support.app import app_rig, goes, said, seen, toasts, until
-from tests.support.canned import REFUNDS, canned_library, library_of
+from tests.support.canned import REFUNDS, canned_library
 from tests.support.hostile import with_hostile_text
 from tests.support.office import office
 from tests.support.workbench import Rig
@@ -96,18 +96,6 @@ async def test_a_search_orders_tools_by_their_cosine_and_esc_lists_all_again() -
         await pilot.press("escape")
         await until(pilot, lambda: listed(pilot)[0] == "billing:refund_invoice")
         assert isinstance(pilot.app.screen, RegistryScreen)
-
-
-async def test_the_connected_servers_are_kept_with_a_key() -> None:
-    library = library_of()
-    async with page(library) as (pilot, rig):
-        await until(pilot, lambda: "The registry is empty. Press i" in seen(pilot))
-        await pilot.press("i")
-        await until(pilot, lambda: len(listed(pilot)) == len(rig.bench.catalog.tools))
-        assert set(library.overview().origins) == set(office())
-        await until(pilot, lambda: "m embeds the rest" in seen(pilot))
-        await pilot.press("m")
-        await until(pilot, lambda: "(100 %)" in seen(pilot))
 
 
 def test_what_is_gone_or_left_out_is_told_with_its_reason() -> None:

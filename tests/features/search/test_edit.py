@@ -1,7 +1,6 @@
 """The edit pane, driven by keys."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
@@ -10,11 +9,10 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.app.dialogs.export import ExportDialog
 from inspector.app.place import EditPage
 from inspector.core.tool import Tool
 from inspector.features.search import edit_pane as edit_pane
-from inspector.features.search.draft import LONGEST, FieldText, patch
+from inspector.features.search.draft import LONGEST, FieldText
 from inspector.features.search.edit_pane import EditPane
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields
@@ -164,19 +162,6 @@ async def test_a_draft_outlives_a_change_by_the_server_and_the_servers_text_foll
         await until(pilot, lambda: getattr(_page(pilot)._tool, "description", "") == "New words.")
         await _measured(pilot)
         assert _area(pilot).text == then
-
-
-async def test_x_saves_the_draft_as_a_patch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with app_rig(servers=shop()) as (pilot, _):
-        await _opened(pilot)
-        await _pasted(pilot, BETTER)
-        await pilot.press("escape", "x")
-        await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
-        await pilot.press("enter")
-        saved = tmp_path / "shop-pay_back.patch"
-        await until(pilot, saved.exists)
-        assert saved.read_text() == patch(PAY, replace(PAY, description=BETTER + PAY.description))
 
 
 async def test_a_tool_that_is_gone_says_so() -> None:

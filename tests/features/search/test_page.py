@@ -238,15 +238,3 @@ async def test_a_cursor_that_was_moved_follows_its_tool_when_the_list_is_ranked_
     assert before == after == "weather:get_forecast" == order[3]
     before, after, order = await _reranked(("down", "up", "w"))
     assert before == after == "shop:refund_order" == order[1]
-
-
-async def test_the_bill_follows_the_cursor() -> None:
-    async with app_rig() as (pilot, _):
-        await _searched(pilot, "refund", "order")
-        assert said(pilot, "#bill-text").startswith("shop:refund_order")
-        await pilot.press("end")
-        await until(pilot, lambda: "Nothing in the query matches this tool." in seen(pilot))
-        await pilot.press("up", "up")
-        await until(pilot, lambda: "Choose a tool to see how its score" in seen(pilot))
-        await pilot.press("enter")
-        assert isinstance(pilot.app.screen, SearchScreen)

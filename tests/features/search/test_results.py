@@ -22,7 +22,7 @@ from inspector.core.tool import Tool
 from inspector.features.search import results_pane as content, search_job as facts
 from inspector.features.search.facts import signal_word
 from inspector.features.search.results_pane import Own, own_line
-from inspector.features.search.score_text import BAR_WIDTH, COLORS, WIDTH, bars, bill
+from inspector.features.search.score_text import COLORS, WIDTH, bars, bill
 from inspector.features.search.search_job import outcome
 from inspector.search.index.vocabulary import as_written
 from inspector.search.ranker.ranker_list import INFO, RANKERS
@@ -264,17 +264,6 @@ def test_a_bar_shows_what_speaks_for_a_tool_and_no_minus() -> None:
     assert [bar.plain for bar in bars([hit])] == ["N━━━━S━━━━"]
 
 
-def test_a_tier_is_one_cell_of_a_bar_and_leaves_the_other_bars_their_scale() -> None:
-    first = Hit(
-        1,
-        Score("s:a", 1001.0, (Part(Signal.TIER, "expert", 1000.0), Part(Signal.KEYWORD, "k", 1.0))),
-        Outcome.FOUND,
-    )
-    second = Hit(2, Score("s:b", 2.0, (Part(Signal.NAME, "a", 2.0),)), Outcome.FOUND)
-    drawn = [bar.plain for bar in bars([first, second])]
-    assert drawn == ["TK" + "━" * (BAR_WIDTH - 2), "N" + "━" * (BAR_WIDTH - 1)]
-
-
 def test_every_signal_has_a_word_and_a_colour() -> None:
     assert set(COLORS) == set(Signal)
     assert len(set(map(signal_word, Signal))) == len(Signal)
@@ -307,20 +296,3 @@ def test_hostile_text_does_no_harm(text: str) -> None:
     report = SearchReport(SearchRequest(text, text), "bm25", (hit,), (text, text + "b"), error=text)
     for shown in (_bill(report, hit), facts.facts(report).plain):
         assert not dangerous(shown.replace("\n", "").replace("\t", ""))
-
-
-USED = Part(
-    Signal.AFFINITY,
-    "used 12 times by ada",
-    0.2,
-    {"uses": 12.0, "by age": 8.3, "prior": 0.73, "weight": 0.3, "spread": 0.913, "full": 20.0},
-)
-
-
-def test_a_bill_tells_how_often_a_tool_was_used_and_by_whom() -> None:
-    hit = Hit(1, Score("s:t", 1.2, (Part(Signal.NAME, "parcel", 1.0), USED)), Outcome.FOUND)
-    text = _bill(SearchReport(SearchRequest("my parcel"), "hybrid", (hit,)), hit)
-    (line,) = [line for line in text.splitlines() if line.startswith("used before  ")]
-    assert line.split() == ["used", "before", "Y", "used", "8.30", "0.73", "0.30", "0.200"]
-    assert "used 12 times by ada" in text
-    assert "✓ adds up" in text

@@ -21,25 +21,6 @@ CALC = ("--trust", "calc", "--", sys.executable, str(SERVERS / "calc.py"))
 SHOP = ("--trust", "shop", "--", sys.executable, str(SERVERS / "shop.py"))
 
 
-PAINT = """
-import json, sys
-TOOL = {"name": "paint", "inputSchema": {"type": "object"},
-        "outputSchema": {"type": "object", "properties": {"n": {"type": "integer"}}}}
-IMAGE = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
-ANSWERS = {
-    "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
-                   "serverInfo": {"name": "paint", "version": "1"}},
-    "tools/list": {"tools": [TOOL]},
-    "tools/call": {"content": [IMAGE], "structuredContent": {"n": "one"}},
-}
-for line in sys.stdin:
-    request = json.loads(line)
-    if "id" in request:
-        answer = {"jsonrpc": "2.0", "id": request["id"], "result": ANSWERS.get(request["method"], {})}
-        print(json.dumps(answer), flush=True)
-"""
-
-
 @pytest.fixture(scope="module")
 def variables(variables: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**variables, "TOOLSIGHT_STATE": str(tmp_path_factory.mktemp("state"))}
@@ -141,22 +122,6 @@ def test_a_saved_call_is_repeated_and_compared(
     unknown = toolsight("call", "--saved", "anser", *CALC)
     assert unknown.exit_code == 2
     assert "answer" in unknown.stderr
-
-
-def test_a_result_says_what_its_schema_and_its_clients_make_of_it(
-    toolsight: Toolsight, tmp_path: Path
-) -> None:
-    server = tmp_path / "paint.py"
-    server.write_text(PAINT)
-    called = ("--yes", "--", sys.executable, str(server))
-    done = toolsight("call", "paint:paint", "--files", str(tmp_path), *called)
-    assert done.exit_code == 1, "a client may keep the text from its model"
-    assert (tmp_path / "paint-1.png").read_bytes() == bytes(3)
-    assert "without image: " in done.stderr
-    assert "output schema: does not fit: $.n: 'one' is not of type 'integer'" in done.stderr
-    data = json.loads(toolsight("call", "paint:paint", "--json", *called).stdout)
-    assert data["output"]["fits"] is False
-    assert data["attachments"] == [{"kind": "image", "mime": "image/png", "uri": "", "size": 3}]
 
 
 def test_a_printed_line_runs_as_pasted(

@@ -15,7 +15,7 @@ from inspector.app.dialogs.export import ExportDialog
 from inspector.app.draw.table import fact_lines
 from inspector.core.error import CallTimeout
 from inspector.core.events import CallFinished, CallStarted, Event, Record as EventRecord
-from inspector.core.message import Attachment, TaskState, ToolResult
+from inspector.core.message import Attachment, ToolResult
 from inspector.core.session import Binding, ToolState
 from inspector.core.tool import Annotations, Tool
 from inspector.features.tools import call_answer, panel as content
@@ -240,23 +240,6 @@ async def test_esc_cancels_the_call_and_then_goes_back() -> None:
         # Out of the field, out of the page.
         await pilot.press("escape", "escape")
         await until(pilot, lambda: not isinstance(pilot.app.screen, ToolsScreen))
-
-
-async def test_a_running_call_says_how_its_task_goes() -> None:
-    ends = asyncio.Event()
-
-    async def late(tool: str, arguments: JsonObject) -> ToolResult:
-        await ends.wait()
-        return await echo(tool, arguments)
-
-    server = _forecast(late)
-    server.tasks = [TaskState("t1", "working"), TaskState("t1", "working", "page [2]", polls=3)]
-    async with _opened(FORECAST, server) as (pilot, _):
-        await _typed_in(pilot)
-        await says(pilot, "task working: page [2], 3 polls")
-        ends.set()
-        await says(pilot, "✓ ok")
-        assert "task working" not in seen(pilot)
 
 
 CHANGES = "its server says it makes changes"

@@ -1,10 +1,9 @@
 """The sessions page, driven by keys: what is listed, imported, replayed and written."""
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
-from threading import Event as Signal
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from inspector.app import app
 from inspector.app.draw.table import report_lines
 from inspector.app.place import TracePage, WorklistPage
 from inspector.core.budget import Prices
-from inspector.core.error import ConfigError
 from inspector.core.events import (
     CallFinished,
     CallStarted,
@@ -29,7 +27,7 @@ from inspector.core.ranking import SearchRequest
 from inspector.features.agents.facts import session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
-from inspector.features.agents.importing import AgentLibrary, Found, Imported
+from inspector.features.agents.importing import AgentLibrary
 from inspector.features.trace import sessions_page as sessions
 from inspector.features.trace.sessions_page import SessionsScreen
 from inspector.search.answer.evalset import read_cases
@@ -38,36 +36,6 @@ from tests.support.app import app_rig, arrives, destinations, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.transcripts import MODEL, StoreLibrary, story, written
 from tests.support.workbench import Rig
-
-
-class Stubborn:
-    """A library whose import runs until it is stopped."""
-
-    def __init__(self, _rig: Rig) -> None:
-        self._never = Signal()
-
-    def folders(self) -> tuple[Found, ...]:
-        return (Found("claude-code", "/home/ada/.claude/projects", 2, 12_000_000),)
-
-    def import_from(
-        self,
-        paths: Sequence[str],
-        progress: Callable[[int, int], None],
-        stopped: Callable[[], bool],
-        last: int | None = None,  # noqa: ARG002
-    ) -> Imported:
-        if paths == ["nowhere"]:
-            raise ConfigError("nowhere does not exist")
-        progress(3_000_000, 12_000_000)
-        while not stopped():
-            self._never.wait(0.005)
-        return Imported(is_complete=False)
-
-    def findings(self, session: str) -> Findings:
-        return Findings(session)
-
-    def write_requests(self, sessions: Sequence[str], path: str) -> int:  # noqa: ARG002
-        raise ConfigError(f"{path} cannot be written")
 
 
 def _over_its_store(rig: Rig) -> AgentLibrary:
@@ -165,20 +133,6 @@ async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
         ):
             await goes(pilot, name)
             await until(pilot, lambda tells=tells: tells in seen(pilot))  # type: ignore[misc]
-
-
-async def test_an_import_tells_how_far_it_is_and_esc_stops_it() -> None:
-    async with page(Stubborn) as pilot:
-        await pilot.press("i")
-        await until(pilot, lambda: "claude-code: 2 files, 12 MB" in seen(pilot))
-        await pilot.press("escape")
-        await until(pilot, lambda: "1 session, 0 of other agents" in seen(pilot))
-        await entered(pilot, "i", "nowhere")
-        await until(pilot, lambda: "nowhere does not exist" in seen(pilot))
-        await entered(pilot, "i", "all")
-        await until(pilot, lambda: "Importing: 3 MB of 12 MB" in seen(pilot))
-        await pilot.press("escape")
-        await until(pilot, lambda: "stopped early" in seen(pilot))
 
 
 @with_hostile_text

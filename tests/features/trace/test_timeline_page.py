@@ -174,19 +174,6 @@ async def test_a_replay_changes_nothing_and_names_the_way_out() -> None:
         assert len(rig.bench.records()) == count
 
 
-async def test_f_leaves_out_what_never_moved_and_the_filter_takes_letters_and_arrows() -> None:
-    async with app_rig(*STEPS, yes=True, servers=reading_office()) as (pilot, rig):
-        await _talked(pilot, rig)
-        rows = pilot.app.screen.query_one(RecordList)
-        await pilot.press("f")
-        assert all(not record.key.startswith(lanes.REST) for record in rows.records)
-        await pilot.press("slash", *"mail:send", "left", "home")
-        assert [record.key for record in rows.shown] == ["mail:send_message"]
-        assert said(pilot, "#facts").startswith("now")
-        await pilot.press("escape", "f")
-        assert any(record.key.startswith(lanes.REST) for record in rows.records)
-
-
 def stream_of(kept: list[Record]) -> Stream:
     return Stream("s", lambda after, until: [one for one in kept if after < one.seq <= until], kept)
 

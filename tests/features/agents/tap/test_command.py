@@ -69,14 +69,6 @@ def test_a_tap_starts_what_the_entry_started_and_the_change_is_shown(
     }
 
 
-def test_what_else_changed_in_the_meantime_stays(toolsight: Toolsight, file: Path) -> None:
-    before = file.read_bytes()
-    toolsight("tap", "add", "shop", "--config", str(file), "--yes")
-    file.write_bytes(file.read_bytes().replace(b"// mine", b"// yours"))
-    toolsight("tap", "remove", "shop", "--config", str(file), "--yes")
-    assert file.read_bytes() == before.replace(b"// mine", b"// yours")
-
-
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -128,14 +128,6 @@ def test_every_delivery_makes_the_recorded_calls(delivery: str) -> None:
     assert (run.calls, run.rejected, searched(run)) == (2, 0, {"first": 1})
 
 
-def test_costs_are_the_models_prices_with_and_without_its_cache() -> None:
-    # A prompt cache holds nothing that is shorter than its minimum.
-    asked = "Please. " * 200
-    spent = played(run_of(*LENDING.steps, asked=asked), "static").spent
-    assert spent.uncached == pytest.approx(spent.input * PRICES.input + spent.output * PRICES.output)
-    assert spent.cost < spent.uncached
-
-
 def test_runs_that_share_an_index_and_counts_are_as_alone() -> None:
     embedder = MemoryEmbedder()
     kept, shared = Kept(), replace(ports(), embedder_for=lambda _: embedder)
