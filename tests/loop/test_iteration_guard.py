@@ -71,18 +71,14 @@ class TestProgress:
                 assert f"the last {loop.count} results were identical" in loop.guidance
 
 
-def test_exempt_tools_are_counted_but_never_a_loop() -> None:
-    watch = guard(exempt=("memory:*",))
+@pytest.mark.parametrize("changes", [{"exempt": ("memory:*",)}, {"enabled": False}])
+def test_exempt_tools_and_all_where_the_guard_is_off_are_counted_but_never_a_loop(
+    changes: dict[str, Any],
+) -> None:
+    watch = guard(**changes)
     verdicts = [watch.after_call("memory:recall", {}, 0) for _ in range(9)]
-    assert all(verdict.counted.exempt and verdict.loop is None for verdict in verdicts)
-    assert counts(verdicts[-1]) == (9, SETTINGS.window_calls)
-    assert not watch.after_call("a:b", {}, 0).counted.exempt
-
-
-def test_switched_off_the_guard_counts_but_sees_no_loop() -> None:
-    watch = guard(enabled=False)
-    verdicts = [watch.after_call("a:b", {}, 0) for _ in range(9)]
     assert all(verdict.loop is None for verdict in verdicts)
+    assert {verdict.counted.exempt for verdict in verdicts} == {"exempt" in changes}
     assert counts(verdicts[-1]) == (9, SETTINGS.window_calls)
 
 

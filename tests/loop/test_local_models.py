@@ -44,28 +44,20 @@ def free_port() -> int:
         return port
 
 
-async def test_ollamas_models_are_named_with_what_it_reports() -> None:
-    with local_stub(OLLAMA_ANSWERS) as stub:
-        base = f"http://127.0.0.1:{stub.port}"
-        assert await found(looking(at("Ollama", stub.port))) == [
-            LocalModel("ollama/qwen3:4b", base, "Ollama", 8192)
-        ]
-
-
-async def test_lm_studios_models_are_named_with_what_it_reports() -> None:
-    with local_stub(STUDIO_ANSWERS) as stub:
-        base = f"http://127.0.0.1:{stub.port}/v1"
-        assert await found(looking(at("LM Studio", stub.port))) == [
-            LocalModel("lm_studio/openai/gpt-oss-20b", base, "LM Studio", window=16384)
-        ]
-
-
-async def test_the_model_of_llama_cpp_is_named_with_what_it_reports() -> None:
-    with local_stub(LLAMA_ANSWERS) as stub:
-        base = f"http://127.0.0.1:{stub.port}/v1"
-        assert await found(looking(at("llama.cpp", stub.port))) == [
-            LocalModel("llamafile/models/gemma.gguf", base, "llama.cpp", window=4096)
-        ]
+@pytest.mark.parametrize(
+    ("server", "answers", "path", "name", "window"),
+    [
+        ("Ollama", OLLAMA_ANSWERS, "", "ollama/qwen3:4b", 8192),
+        ("LM Studio", STUDIO_ANSWERS, "/v1", "lm_studio/openai/gpt-oss-20b", 16384),
+        ("llama.cpp", LLAMA_ANSWERS, "/v1", "llamafile/models/gemma.gguf", 4096),
+    ],
+)
+async def test_the_models_of_a_server_are_named_with_what_it_reports(
+    server: str, answers: Mapping[str, Any], path: str, name: str, window: int
+) -> None:
+    with local_stub(answers) as stub:
+        base = f"http://127.0.0.1:{stub.port}{path}"
+        assert await found(looking(at(server, stub.port))) == [LocalModel(name, base, server, window)]
 
 
 @pytest.mark.parametrize("properties", [Raw(status=401), {"total_slots": 1}])

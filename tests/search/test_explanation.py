@@ -12,31 +12,13 @@ from inspector.core.ranking import TOLERANCE, Outcome, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.answer.search import SearchRules, ToolSearch
-from inspector.search.answer.standing import by_step, compare_rankers
+from inspector.search.answer.standing import by_step
 from inspector.search.answer.why_not import LOOKED_UP, MAX_ADVICE, WhyNot, why_not
 from inspector.search.index.vocabulary import Tags
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.fakes import ManualClock
 from tests.support.retrieval import rankers_of
-
-TOOLS = (
-    Tool("shop", "list_orders", "List orders, newest first."),
-    Tool("shop", "get_order", "Get one order."),
-    Tool("shop", "refund_order", "Refund an order."),
-    Tool("mail", "send_message", "Send an e-mail about an order."),
-    Tool("wiki", "search", "Search pages."),
-)
-
-
-def test_rows_stand_in_the_order_of_the_first_ranker() -> None:
-    rankers = rankers_of(TOOLS)
-    for names in (["bm25", "dense"], ["dense", "bm25"]):
-        comparison = compare_rankers(rankers, "refund order", names)
-        ranks = [row.standings[0].rank for row in comparison.rows]
-        assert ranks == sorted(ranks)
-        assert comparison.names == tuple(names)
-
 
 TOOLS_STEPS = (
     Tool("shop", "list_orders", "List orders, newest first."),

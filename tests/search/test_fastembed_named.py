@@ -152,12 +152,6 @@ def test_a_download_that_ends_without_a_word_is_a_failure(
         prepare(tmp_path)
 
 
-def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    with pytest.raises(ModelError, match="cannot be downloaded to"):
-        prepare(tmp_path / "file" / "cache")
-
-
 def test_a_vector_without_a_direction_gets_one() -> None:
     import numpy as np
 

@@ -82,12 +82,6 @@ def test_a_tool_is_known_by_its_id_its_wire_name_and_its_plain_name(name: str) -
     assert loaded(run(names=(name,))) == ["shop:get_order"]
 
 
-def test_a_name_that_lives_on_another_server_says_where() -> None:
-    answer = run(server="mail", names=("get_order",))
-    assert loaded(answer) == []
-    assert answer.text == "'get_order' is a tool of shop, not of mail."
-
-
 @pytest.mark.parametrize("server", ["mail", "Mail", "MAIL ", "mcp__mail", "m-a-i-l"])
 def test_a_server_is_named_in_any_spelling(server: str) -> None:
     answer = run("order", server=server)
@@ -107,20 +101,21 @@ def test_one_unknown_name_does_not_keep_the_others_from_loading() -> None:
     assert "Unknown tool 'refund_ordr'. Closest matches: shop:refund_order" in answer.text
 
 
-def test_an_unknown_server_is_answered_with_the_valid_ones() -> None:
-    answer = run("order", server="shoppe")
-    assert answer.text == "Unknown server 'shoppe'. Valid servers: shop, mail, wiki, calc."
-    assert answer.report.error == answer.text
-
-
-def test_a_search_without_any_parameter_says_what_to_provide() -> None:
-    assert run().text == "Provide at least one of query, server_name or tool_names."
-
-
-def test_no_match_suggests_another_query() -> None:
-    answer = run("zeppelin")
+@pytest.mark.parametrize(
+    ("query", "server", "names", "said"),
+    [
+        ("", "mail", ("get_order",), "'get_order' is a tool of shop, not of mail."),
+        ("order", "shoppe", (), "Unknown server 'shoppe'. Valid servers: shop, mail, wiki, calc."),
+        ("", "", (), "Provide at least one of query, server_name or tool_names."),
+        ("zeppelin", "", (), "No matching tools found."),
+    ],
+)
+def test_a_search_that_finds_nothing_says_what_to_do(
+    query: str, server: str, names: tuple[str, ...], said: str
+) -> None:
+    answer = run(query, server, names)
     assert loaded(answer) == []
-    assert answer.text.startswith("No matching tools found.")
+    assert answer.text.startswith(said)
 
 
 @pytest.mark.parametrize(

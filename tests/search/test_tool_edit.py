@@ -7,15 +7,10 @@ from hypothesis import given, strategies as st
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
-from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.answer.tool_edit import edit_effect
-from inspector.search.index.semantics import Semantics
-from inspector.search.index.tool_index import ToolIndex
-from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker_list import RANKERS
-from tests.support.memory_vectors import MemoryVectors
-from tests.support.retrieval import CountingEmbedder, rankers_of
+from tests.support.retrieval import rankers_of
 
 PAY = Tool("shop", "pay_back", "Give the money of an order back.")
 TOOLS = (
@@ -76,14 +71,6 @@ def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
     ranking = rankers_of(tools).get("hybrid").rank(query)
     assert effect.after.rank == ranking.order().index(1) + 1
     assert effect.after.value == pytest.approx(float(ranking.values[1]))
-
-
-def test_while_too_few_tools_are_embedded_an_edit_goes_by_words() -> None:
-    embedder = CountingEmbedder()
-    index = ToolIndex(TOOLS, semantics=Semantics(embedder, MemoryVectors()))
-    effect = edit_effect(CatalogRankers(index, DiscoverySettings()), BETTER, PAY.id, query="refund order")
-    assert embedder.texts == []
-    assert effect.after.rank == 1
 
 
 def test_a_taken_id_and_an_unknown_tool_are_refused() -> None:

@@ -69,14 +69,6 @@ def ranking_of(tools: list[Tool], query: str) -> Ranking:
     return Bm25Ranker(ToolIndex(tools)).rank(query)
 
 
-@pytest.mark.parametrize("count", [1, 2])
-def test_a_catalog_of_one_or_two_tools_can_be_searched(count: int) -> None:
-    tools = [Tool("s", "create_page"), Tool("s", "delete_user")][:count]
-    values = ranking_of(tools, "create page").values
-    assert values[0] > 0
-    assert all(value == 0 for value in values[1:])
-
-
 def test_a_name_weighs_more_than_a_description_and_that_more_than_a_parameter() -> None:
     schema = {"type": "object", "properties": {"refund": {"type": "string"}}}
     tools = [

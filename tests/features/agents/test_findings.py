@@ -6,9 +6,8 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from inspector.core.budget import Prices
-from inspector.core.events import CallFinished, Event
+from inspector.core.events import CallFinished
 from inspector.core.message import Usage
-from inspector.features.agents.agent_session import AgentSession
 from inspector.features.agents.finding import Findings, agent_report, findings
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript import (
@@ -16,7 +15,6 @@ from inspector.features.agents.transcript import (
     AgentTool,
     Answered,
     Asked,
-    Begun,
     Called,
     Entry,
     Searched,
@@ -27,13 +25,11 @@ from inspector.search.index.vocabulary import terms
 from inspector.session.miss import Miss, backlog, misses
 from inspector.store.store import MemoryStore
 from tests.core.test_event import records
+from tests.features.agents.test_agent_session import LATE, ORDERS, events
 from tests.support.fakes import WordCounter
 from tests.support.transcripts import FILES
 
-ORDERS, LATE, POST = (
-    AgentTool(name, server, f"mcp__{server}__{name}")
-    for server, name in (("shop", "list_orders"), ("shop", "late_orders"), ("chat", "post"))
-)
+POST = AgentTool("post", "chat", "mcp__chat__post")
 DEFINED = AgentTool("list_orders", "shop", ORDERS.sent, {"description": "Lists all orders"})
 OFFER = ToolsOffered((ORDERS, LATE, POST), deferred=True)
 PRICES = Prices("m", input=3e-6, output=15e-6, cache_read=3e-7, cache_write=3.75e-6)
@@ -46,14 +42,6 @@ def search(query: str, *found: AgentTool) -> tuple[Entry, ...]:
 
 def call(tool: AgentTool) -> tuple[Entry, ...]:
     return Answered("a", "m"), Called("c", tool)
-
-
-def events(*said: Entry) -> list[Event]:
-    session = AgentSession(Begun("claude-code", "s"), WordCounter(), "f")
-    made: list[Event] = [session.start()]
-    for entry in said:
-        made += session.after(entry)
-    return [*made, *session.end()]
 
 
 BOTH = (Answered("a", "m"), Searched("s1", "late", found=(LATE,)), Searched("s2", "post", found=(POST,)))

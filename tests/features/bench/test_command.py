@@ -14,9 +14,6 @@ from inspector.features.bench.command import DEFAULT_RANKERS
 from tests.support.commands import Done, Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
-TOOLS = ("list_orders", "refund_order", "send_message", "get_forecast")
-QUERIES = {"refund an order": "refund_order", "send a message": "send_message", "forecast": "get_forecast"}
-
 Run = Callable[..., Done]
 
 
@@ -28,17 +25,6 @@ def weather(tmp_path: Path) -> Path:
 def write_lines(path: Path, rows: Sequence[dict[str, Any]]) -> Path:
     path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     return path
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Four tools, three possible requests and one impossible one."""
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    write_lines(folder / "tools.jsonl", [{"id": name, "server": "s", "name": name} for name in TOOLS])
-    rows = [{"id": query, "query": query, "relevant": [tool]} for query, tool in QUERIES.items()]
-    write_lines(folder / "queries.jsonl", [*rows, {"id": "none", "query": "haircut", "relevant": []}])
-    return folder
 
 
 @pytest.fixture

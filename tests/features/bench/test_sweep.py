@@ -123,23 +123,7 @@ def test_without_vectors_there_is_no_threshold(name: str) -> None:
     assert raised.value.hint
 
 
-FOUR = ("list_orders", "refund_order", "send_message", "get_forecast")
-QUERIES = {"refund an order": "refund_order", "send a message": "send_message", "forecast": "get_forecast"}
-
 Run = Callable[..., Done]
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
-    """Four tools, three possible requests and one impossible one."""
-    folder = tmp_path / "tiny"
-    folder.mkdir()
-    tools = [{"id": name, "server": "s", "name": name} for name in FOUR]
-    rows: list[object] = [{"id": q, "query": q, "relevant": [tool]} for q, tool in QUERIES.items()]
-    rows.append({"id": "none", "query": "haircut", "relevant": []})
-    for name, lines in (("tools", tools), ("queries", rows)):
-        (folder / f"{name}.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    return folder
 
 
 @pytest.fixture

@@ -101,24 +101,25 @@ def test_a_read_only_claim_is_doubted_for_a_name_that_says_otherwise() -> None:
     )
 
 
-def test_a_client_that_refuses_a_long_name_is_told_with_the_name() -> None:
-    [finding] = found(replace(GOOD, name="get_" + "x" * 124), ["claude-code", "none"])
-    assert (finding.rule, finding.client) == (definition_rule.NAME_REFUSED, "claude-code")
-    assert "at most 128" in finding.message
-    assert "mcp__shop__get_xxx" in finding.proof
+LONG_NAME = replace(GOOD, name="get_" + "x" * 124)
+EITHER = replace(GOOD, input_schema={**DESCRIBED, "anyOf": [{"required": ["number"]}]})
 
 
-def test_a_client_that_refuses_a_schema_is_told() -> None:
-    schema = {**DESCRIBED, "anyOf": [{"required": ["number"]}]}
-    refused = found(replace(GOOD, input_schema=schema), ["openai-api"])
-    assert [one.rule for one in refused] == [definition_rule.SCHEMA_REFUSED]
-    assert "anyOf" in refused[0].message
-
-
-def test_a_name_that_a_client_cuts_is_told_as_the_model_reads_it() -> None:
-    [finding] = found(replace(GOOD, name="get_" + "x" * 124), ["codex"])
-    assert finding.rule is definition_rule.NAME_CUT
-    assert "becomes mcp__shop__get_x" in finding.proof
+@pytest.mark.parametrize(
+    ("tool", "client", "rule", "message", "proof"),
+    [
+        (LONG_NAME, "claude-code", definition_rule.NAME_REFUSED, "at most 128", "mcp__shop__get_xxx"),
+        (EITHER, "openai-api", definition_rule.SCHEMA_REFUSED, "anyOf", ""),
+        (LONG_NAME, "codex", definition_rule.NAME_CUT, "", "becomes mcp__shop__get_x"),
+    ],
+)
+def test_what_a_client_refuses_or_cuts_is_told_with_how_the_model_reads_it(
+    tool: Tool, client: str, rule: Rule, message: str, proof: str
+) -> None:
+    [finding] = found(tool, [client, "none"])
+    assert (finding.rule, finding.client) == (rule, client)
+    assert message in finding.message
+    assert proof in finding.proof
 
 
 def test_two_names_that_a_client_makes_one_are_told_for_both() -> None:
@@ -132,7 +133,7 @@ def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
     dotted = [replace(GOOD, name=name, description=f"Item {name}") for name in ("get.bill", "get_bill")]
     assert definition_rule.ONE_NAME in rules(dotted, ["vscode"])
     assert definition_rule.ONE_NAME not in rules(dotted, ["chatgpt"])
-    assert found(replace(GOOD, name="get_" + "x" * 124), ["chatgpt", "jetbrains-copilot"]) == []
+    assert found(LONG_NAME, ["chatgpt", "jetbrains-copilot"]) == []
 
 
 NOW = find_client("claude-code")

@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from textual.content import Content
 
 from inspector.app.draw import budget
-from inspector.core.budget import Budget, Prices, TokenParts, ToolCost
+from inspector.core.budget import Budget, Prices, TokenParts
 from inspector.core.number import tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
@@ -43,15 +43,6 @@ def test_the_dearest_server_comes_first_and_its_dearest_tool_next() -> None:
     assert [row.cells[4] for row in rows[1:3]] == ["loaded", "evicted"]
     (row, *rest) = budget_rows(session(ToolState("a:x", 0, Binding.PINNED)), Shown())
     assert (rest, row.cells[1], row.cells[2], row.cells[3]) == ([], "a (1 tool)", "0", "")
-
-
-def test_parts_are_dots_until_they_are_counted_and_dashes_where_they_cannot_be() -> None:
-    waiting = {row.key: row.cells[6:] for row in budget_rows(session(MIDDLE, DEAR), OPEN)}
-    assert set(waiting["b:dear"]) == {"…"}
-    costs = {"b:dear": ToolCost(5, 15, 40, 10, 240)}
-    rows = {row.key: row.cells[6:] for row in budget_rows(session(MIDDLE, DEAR), replace(OPEN, costs=costs))}
-    assert rows["b:dear"] == ("5", "15", "40")
-    assert set(rows["server b"]) == set(rows["b:middle"]) == {"–"}
 
 
 def test_every_part_of_a_request_is_in_the_bar_and_nothing_twice() -> None:

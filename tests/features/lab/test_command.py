@@ -115,12 +115,3 @@ def test_ctrl_c_keeps_what_was_played(
     assert stopped.exit_code == 130
     assert "1 of 2 scenarios played" in stopped.stderr
     assert len(json.loads(stopped.stdout)) == 1
-
-
-@pytest.mark.usefixtures("labs")
-def test_the_notes_say_where_the_script_does_not_fit_a_profile(
-    toolsight: Toolsight, file: Callable[[str], str]
-) -> None:
-    printed = toolsight("scenario", "compare", file(FORECAST), *_TWO, "--script")
-    assert "static: 1 scripted search was rejected; the script expects a search tool." in printed.stdout
-    assert "prd: " not in printed.stdout

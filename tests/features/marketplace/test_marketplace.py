@@ -98,15 +98,6 @@ async def test_a_look_up_by_name_never_goes_on(arguments: dict[str, Any]) -> Non
         assert rig.events("marketplace") == []
 
 
-async def test_a_person_s_search_goes_on_apart_from_its_report() -> None:
-    async with market_rig() as (rig, _shop):
-        report = rig.bench.search(SearchRequest(RATES))
-        assert not report.results
-        (event,) = rig.events("marketplace")
-        assert event.by == "user"
-        assert rig.bench.state.marketplace == event.report
-
-
 async def test_every_suggestion_explains_its_score_with_parts_that_add_up() -> None:
     async with connected(configuration=CONFIGURED, marketplace=market(), embedder=MemoryEmbedder()) as rig:
         marketplace_of(rig.bench).look(RATES)

@@ -66,24 +66,6 @@ def test_why_says_what_beats_a_tool_and_what_it_lacks(
     assert re.search("missing words +forecast", text)
 
 
-def test_why_proposes_sentences_that_a_draft_confirms(
-    toolsight: Toolsight, configured: tuple[str, ...]
-) -> None:
-    asked = "list the warnings of a region"
-    found = answer(toolsight, "search", asked, "--why", "get_alerts", *configured)
-    proposed = found["proposals"]
-    assert proposed
-    text = toolsight("search", asked, "--why", "get_alerts", *configured).stdout
-    assert proposed[0]["sentence"] in text
-    for one in proposed:
-        measured = one["effect"]
-        edit = ("--why", "get_alerts", "--try-description", one["description"])
-        effect = answer(toolsight, "search", asked, *edit, *configured)
-        before, after = measured["ranks"][asked]
-        assert effect["after"]["rank"] == after < (before or 99)
-        assert effect["tokens"]["after"] - effect["tokens"]["before"] == measured["tokens"]
-
-
 @pytest.mark.parametrize(("given", "limit"), [("0", 1), ("-3", 1), ("2", 2)])
 def test_a_limit_below_one_counts_as_one_as_in_a_models_search(
     toolsight: Toolsight, configured: tuple[str, ...], given: str, limit: int

@@ -164,13 +164,6 @@ async def test_a_draft_outlives_a_change_by_the_server_and_the_servers_text_foll
         assert _area(pilot).text == then
 
 
-async def test_a_tool_that_is_gone_says_so() -> None:
-    async with app_rig(servers=shop()) as (pilot, _):
-        await arrives(pilot, EditPage("shop:gone", ""))
-        await until(pilot, lambda: "Its server may have stopped" in seen(pilot))
-        await pilot.press("x", "escape")
-
-
 @given(st.text() | st.text("ab\n\t\x1b\ud800\u202e"), st.booleans())
 def test_a_text_that_nobody_edits_stays_as_it_is(text: str, lines: bool) -> None:
     shown = FieldText(text, lines=lines)

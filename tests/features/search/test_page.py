@@ -25,7 +25,7 @@ from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.support.workbench import Rig
-from widgets import PlainInput, RecordList, RecordRows, ViewStrip
+from widgets import PlainInput, RecordList, RecordRows
 
 
 async def _searched(pilot: Pilot[None], *words: str) -> RecordList:
@@ -172,18 +172,6 @@ async def test_each_key_shows_its_pane_and_esc_goes_to_the_list_and_nothing_is_l
             assert found.current == before or found.current.copy == before.copy  # type: ignore[union-attr]
         assert pilot.app.screen.query_one("#query", PlainInput).value == "refund order"
         assert _searches(rig) == 1
-
-
-async def test_the_strip_shows_what_is_on_and_a_click_changes_it() -> None:
-    async with app_rig(servers=office(), size=(80, 24)) as (pilot, _):
-        found = await _searched(pilot, "refund", "order")
-        strip = pilot.app.screen.query_one("#strip", ViewStrip)
-        assert strip.current == ""
-        await pilot.click("#strip", offset=(35, 0))
-        await until(pilot, lambda: _pane(pilot) is RankersPane)
-        assert (strip.current, bool(found.region)) == ("c rankers", False)
-        await pilot.press("escape")
-        await until(pilot, lambda: bool(found.region))
 
 
 async def test_an_own_tool_below_all_that_a_report_holds_is_found_at_its_rank() -> None:

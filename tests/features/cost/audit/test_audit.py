@@ -14,7 +14,7 @@ from inspector.core.number import percent
 from inspector.core.ports import Snapshot
 from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.core.settings import Settings
-from inspector.core.tool import Tool, definition
+from inspector.core.tool import Tool
 from inspector.features.cost.audit import audit as rules
 from inspector.features.cost.audit.audit import (
     DEFER,
@@ -78,14 +78,6 @@ def audited(*found: Sequence[Tool], **more: Any) -> ConfigurationAudit:
 
 def kinds(found: ConfigurationAudit) -> list[str]:
     return [suggestion.kind for suggestion in found.suggestions]
-
-
-def test_the_tokens_are_those_of_the_compact_array() -> None:
-    own = tools("a", 2)
-    found = audited(own)
-    # One token a character, a comma after each definition.
-    assert found.tokens == sum(len(compact(definition(tool)) + ",") for tool in own)
-    assert found.share == found.tokens / 1000
 
 
 names = st.text(st.characters(codec="ascii", categories=["L", "N"]), min_size=1, max_size=8)

@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,16 +27,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def told(toolsight: Toolsight, folder: Path, *more: str) -> Any:
-    """What the command says as JSON."""
-    few = ("--set", "discovery.auto=always")
-    done = toolsight(
-        "bench", "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE, *few, *more, "--json"
-    )
-    assert done.exit_code == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 def test_a_report_names_its_source_and_what_it_left_out(toolsight: Toolsight, folder: Path) -> None:
     done = toolsight("bench", "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE)
     assert done.exit_code == 0, done.stderr
@@ -48,37 +37,6 @@ def test_a_report_names_its_source_and_what_it_left_out(toolsight: Toolsight, fo
     assert "Left out: 1 of 7 calls, to 1 tool without a definition (local-nap)" in done.stdout
     assert "Brackets are 95 % intervals over tasks." in done.stdout
     assert "static: the provider counted" in done.stdout
-
-
-def test_the_default_and_static_binding_are_compared(toolsight: Toolsight, folder: Path) -> None:
-    said = told(toolsight, folder)
-    assert not said["shipped"]
-    ours, static = said["setups"]
-    assert (ours["setup"]["name"], static["setup"]["name"]) == ("toolsight", "static")
-    assert static["searches"]["first"] == 0
-    assert ours["searches"]["own"] == 1
-    assert static["cost_ratio"]["mean"] > 0
-    assert {run["id"] for run in said["runs"]["static"]} == {
-        "livemcpbench/judged.json#0",
-        "mcpmark/library/plain/run-1/lend/messages.json",
-        "toolathlon/some-model_water-beds.json",
-    }
-
-
-def test_varied_settings_are_played_in_every_combination(toolsight: Toolsight, folder: Path) -> None:
-    said = told(
-        toolsight,
-        folder,
-        *("--profile", "toolsight", "--limit", "1"),
-        *("--vary", "binding.capacity=1,0", "--vary", "binding.delivery=append,call_tool"),
-    )
-    assert [one["setup"]["name"] for one in said["setups"]] == [
-        "toolsight capacity 1 delivery append",
-        "toolsight capacity 1 delivery call_tool",
-        "toolsight capacity 0 delivery append",
-        "toolsight capacity 0 delivery call_tool",
-    ]
-    assert all(one["runs"] == 1 for one in said["setups"])
 
 
 @pytest.mark.parametrize(

@@ -238,15 +238,6 @@ def test_only_a_call_that_was_answered_as_unknown_has_a_wrong_name() -> None:
     assert set(known.without) == {"library/steal_book", "library/burn_book"}
 
 
-def test_a_run_that_did_not_reach_its_tools_costs_but_counts_as_no_solved_one() -> None:
-    known = known_runs([LENDING], LIBRARY)
-    values = {"gate.ranker": "bm25", "gate.threshold": 1000.0}
-    chosen = setups(["attention"], values, {})
-    (summary,) = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
-    assert summary.cost is not None
-    assert summary.cost_reached is None
-
-
 def only(folder: Path) -> RecordedRun:
     """The folder's one run."""
     (run,) = read_runs(folder).runs
