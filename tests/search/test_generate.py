@@ -4,17 +4,12 @@ from collections.abc import Sequence
 
 from hypothesis import given, strategies as st
 
-from inspector.access.reach import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalCase, EvalSet
+from inspector.access.reach import EXACT, IMPOSSIBLE, LOGGED, PARAPHRASE, EvalSet
 from inspector.core.events import Actor, CallStarted, Event, Record, SearchPerformed, TurnEnded, UserSaid
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
 from inspector.core.tool import Tool
-from inspector.features.bench.run import Prepared, prepare
 from inspector.search.answer.evalset import logged_cases
 from inspector.search.answer.generate import MAX_QUERY, REQUESTS, generate
-from inspector.search.index.embedding import BATCH
-from inspector.search.index.semantics import Semantics
-from tests.support.fakes import ManualClock
-from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
 
 ROOM = {
     "type": "object",
@@ -114,43 +109,3 @@ def test_a_repeated_query_is_one_case_with_all_its_tools() -> None:
     turn = (search("orders", "a:list", "a:get"), call("a:list"), TurnEnded("answered"))
     again = (search("  Orders", "a:list", "a:get"), call("a:get"), call("a:list"))
     assert logged(*turn, *again) == {"orders": groups("a:list", "a:get")}
-
-
-class TimedEmbedder(MemoryEmbedder):
-    """Each text takes a second of its clock; `batches` holds what it was given."""
-
-    def __init__(self, clock: ManualClock) -> None:
-        self.clock = clock
-        self.batches: list[Sequence[str]] = []
-
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        self.batches.append(texts)
-        self.clock.advance(len(texts))
-        return super().embed(texts)
-
-
-MANY = tuple(Tool("s", f"tool_{number}", f"Does thing {number}.") for number in range(10))
-EVALSET = EvalSet("many", MANY, (EvalCase("1", "thing 3", groups("s:tool_3")), EvalCase("2", "cello")))
-
-
-def prepared(
-    store: MemoryVectors, *, batches: int = 99
-) -> tuple[Prepared, TimedEmbedder, list[tuple[int, int]]]:
-    """An index, with at most so many batches embedded, and the progress that was told."""
-    clock = ManualClock()
-    embedder, told = TimedEmbedder(clock), list[tuple[int, int]]()
-    made = prepare(
-        EVALSET,
-        Semantics(embedder, store),
-        progress=lambda done, total: told.append((done, total)),
-        cancelled=lambda: len(told) >= batches,
-    )
-    return made, embedder, told
-
-
-def test_a_prepared_index_has_every_vector_and_counts_what_it_took() -> None:
-    made, embedder, told = prepared(MemoryVectors())
-    assert made.index.is_semantic
-    assert made.is_complete
-    assert told[-1] == (made.embedded, made.embedded)
-    assert max(map(len, embedder.batches)) == BATCH

@@ -33,25 +33,6 @@ never: [{{event: reject}}]
 turns:
   - user: Oslo?
     steps:{FORECAST}"""
-CHANGE = f"""
-expect:
-  - {{event: tools, server: weather, added: [get_outlook], removed: [get_forecast]}}
-  - {{event: reject, name: weather__get_forecast}}
-  - {{event: result, tool: "weather:get_outlook", ok: true, text: dry}}
-turns:
-  - user: Oslo?
-    steps:{FORECAST}
-  - user: And then?
-    change:
-      server: weather
-      remove: ["weather:get_forecast"]
-      add: [{{id: "weather:get_outlook", description: Outlook for a city., answer: dry}}]
-    steps:
-      - calls: [{{tool: "weather:get_forecast", arguments: {{city: Oslo}}}}]
-      - calls: [{{tool: search_tools, arguments: {{tool_names: [get_outlook], server_name: weather}}}}]
-      - calls: [{{tool: "weather:get_outlook"}}]
-      - say: Dry.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +96,6 @@ turns: [{user: a, steps: [{say: b}]}, {user: c, steps: [{say: d}]}]"""
     assert result.passed
     assert result.profile == "kaman"
     assert sum(isinstance(record.event, SettingsChanged) for record in result.records) == 2
-
-
-async def test_a_server_has_changed_its_tools_when_the_user_speaks(tmp_path: Path) -> None:
-    async with lab(tmp_path, CHANGE) as on:
-        result = await on.run.run()
-        assert [tool.name for tool in on.servers["weather"].tools] == ["get_forecast"]
-        assert [name for name, _ in on.servers["weather"].calls] == ["get_forecast"]
-    assert result.passed, [finding.text for finding in result.findings]
 
 
 @pytest.mark.parametrize(

@@ -137,18 +137,3 @@ def test_hostile_text_is_shown_harmless(text: str) -> None:
         content.found_title(1, text),
     ]
     assert not any(character in "".join(drawn) for character in "\x1b\x00\x9b\u202e\x07\r")
-
-
-async def test_a_tools_health_is_in_its_row_and_in_full_beside_it() -> None:
-    async with page(canned_library()) as (pilot, _):
-        await until(pilot, lambda: "⚠ failing 3/4" in seen(pilot))
-        cells = {
-            record.key: str(record.cells[2])
-            for record in pilot.app.screen.query_one("#registry-tools", RecordList).records
-        }
-        assert cells["shop:track_parcel"] == "● works"
-        assert cells["warehouse:count_stock"] == "✕ blocked"
-        assert cells["shop:list_orders"] == "○ not called"
-        await until(pilot, lambda: "3 of 4 recorded calls failed, last" in said(pilot, "#detail"))
-        await pilot.press("end")
-        await until(pilot, lambda: "circuit breaker open" in said(pilot, "#detail"))

@@ -64,10 +64,3 @@ def test_why_says_what_beats_a_tool_and_what_it_lacks(
     assert found["rival"]["tool_id"] != "weather:get_alerts"
     text = toolsight("search", QUERY, "--why", "get_alerts", *configured).stdout
     assert re.search("missing words +forecast", text)
-
-
-@pytest.mark.parametrize(("given", "limit"), [("0", 1), ("-3", 1), ("2", 2)])
-def test_a_limit_below_one_counts_as_one_as_in_a_models_search(
-    toolsight: Toolsight, configured: tuple[str, ...], given: str, limit: int
-) -> None:
-    assert answer(toolsight, "search", QUERY, "--limit", given, *configured)["limit"] == limit

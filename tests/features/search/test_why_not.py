@@ -18,16 +18,15 @@ from inspector.core.tool import Catalog, Tool
 from inspector.features.check.finding import Effect, Proposal
 from inspector.features.search import why_not_pane as content
 from inspector.features.search.facts import reasons
-from inspector.features.search.page import SearchScreen
 from inspector.features.search.why_not_pane import missing_tool
 from inspector.search.answer.standing import Standing
 from inspector.search.answer.why_not import LOOKED_UP, Rival, WhyNot, ledger
-from tests.support.app import app_rig, arrives, goes, said, seen, until
+from tests.support.app import app_rig, arrives, said, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_vectors import MemoryEmbedder
 from tests.support.office import office
 from tests.widgets.hostile import dangerous
-from widgets import PlainInput, RecordList
+from widgets import RecordList
 
 QUERY = "send the customer of a late order a message"
 TOOL = "shop:cancel_order"
@@ -170,24 +169,6 @@ async def _opened(pilot: Pilot[None], tool_id: str = TOOL, query: str = QUERY) -
 
 def _proposals(pilot: Pilot[None]) -> RecordList:
     return pilot.app.screen.query_one("#proposals", RecordList)
-
-
-async def test_a_tool_is_set_against_the_last_result() -> None:
-    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
-        await _opened(pilot)
-        text = seen(pilot)
-        assert "✕ unlikely to fit" in text
-        assert "✓ adds up" in text
-        assert "missing words" in text
-        assert "To beat:" in text
-        # Its own texts give no grounds to say that it sends messages.
-        assert not _proposals(pilot).records
-        await until(pilot, lambda: _proposals(pilot).has_focus_within)
-        await pilot.press("tab", "enter")
-        await until(pilot, lambda: not isinstance(pilot.app.screen, SearchScreen))
-        await goes(pilot, "search")
-        await pilot.press("e")
-        await until(pilot, lambda: pilot.app.screen.query_one("#name", PlainInput).value == "cancel_order")
 
 
 async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -> None:

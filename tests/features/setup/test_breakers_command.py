@@ -1,6 +1,5 @@
 """Circuit breakers on the command line: what every session shares, listed and reset."""
 
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -31,13 +30,6 @@ def test_they_are_listed_with_state_rate_reason_and_when_they_are_tried(toolsigh
         assert part in first
     assert "\x1b" not in done.stdout
     assert "2 breakers, 1 not closed" in done.stdout
-
-
-def test_programs_get_them_as_json_the_open_ones_first(toolsight: Toolsight) -> None:
-    listed = json.loads(toolsight("doctor", "breakers", "--json").stdout)
-    assert [(one["name"], one["state"]) for one in listed] == [("shop", "open"), ("shop:\x1b[2J", "closed")]
-    assert listed[0]["failure_rate"] == 0.75
-    assert 2900 < listed[0]["wait"] <= 3000
 
 
 def test_one_is_reset_by_its_name(toolsight: Toolsight, kept: SqliteBreakers) -> None:

@@ -31,20 +31,6 @@ def test_what_is_found_is_listed_with_the_options_that_use_it(
     assert rows[1]["options"] == ollamas
 
 
-def test_where_nothing_answers_the_list_says_where_it_looked(
-    toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with local_stub({}) as stub:
-        monkeypatch.setattr(
-            "inspector.features.setup.doctor_command.LocalModelServers",
-            lambda: looking(at("Ollama", stub.port)),
-        )
-        done = toolsight("doctor", "models")
-        assert toolsight("doctor", "models", "--json").stdout.strip() == "[]"
-    assert done.exit_code == 0
-    assert f"Looked for Ollama on {stub.port}" in done.stdout
-
-
 @pytest.mark.parametrize(
     ("chosen", "name", "address"),
     [

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from inspector.app.place import ServerPage, ToolPage
 from inspector.core.events import InstallFailed, ServerRemoved
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
@@ -29,24 +28,6 @@ from tests.support.workbench import shop_and_weather
 from widgets import PlainInput
 
 EVERYTHING = ["shop", "shop:list_orders", "shop:refund_order", "weather", FORECAST, "calc", "calc:evaluate"]
-
-
-async def test_every_tool_stands_below_its_server_with_its_state_and_tokens() -> None:
-    async with tools_page() as (pilot, rig):
-        assert names(pilot) == EVERYTHING
-        cells = {row.copy: [str(cell) for cell in row.cells] for row in rows(pilot).shown}
-        server, tool = rig.bench.state.servers["weather"], rig.bench.state.tools[FORECAST]
-        assert cells["weather"][:4] == ["▾ weather", "1", "✓ ready", str(server.tokens)]
-        assert cells[FORECAST] == [
-            "  get_forecast",
-            "",
-            "○ deferred",
-            str(tool.tokens),
-            "Forecast for a city.",
-        ]
-        assert cells["calc:evaluate"][2] == "⌂ pinned"
-        rows(pilot).records = ()
-        await says(pilot, "No server has started yet.")
 
 
 async def test_the_detail_of_a_server_that_is_removed_while_it_is_read_takes_further_events() -> None:
@@ -96,20 +77,6 @@ async def test_on_a_small_terminal_enter_opens_the_detail_and_esc_goes_back_to_t
         await until(pilot, lambda: rows(pilot).region.width == IN_TURNS[0])
         assert rows(pilot).rows.has_focus
         assert isinstance(pilot.app.screen, ToolsScreen)
-
-
-async def test_a_mounted_page_takes_a_tool_in_a_folded_and_filtered_list() -> None:
-    async with tools_page() as (pilot, _):
-        await pilot.press("down", "down", "down", "space", "slash", *"orders", "enter")
-        screen = pilot.app.screen
-        assert isinstance(screen, ToolsScreen)
-        screen.arrive(ToolPage(FORECAST))
-        await until(pilot, lambda: shown(pilot) == FORECAST)
-        current = rows(pilot).current
-        assert current is not None
-        assert current.key == FORECAST
-        screen.arrive(ServerPage("calc"))
-        await until(pilot, lambda: shown(pilot) == "calc")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.table import fact_lines
 from inspector.app.replay import Replay
 from inspector.core.error import ConnectError
-from inspector.core.server import Era, ServerInfo, ServerPhase, SkippedTool
+from inspector.core.server import ServerInfo, ServerPhase, SkippedTool
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Catalog, Tool
 from inspector.features.tools.catalog_rows import CatalogRows
@@ -31,7 +31,7 @@ from inspector.mcp.frame import Flaw, Frame, FrameKind
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
-from tests.support.tools_page import choose, crossed, opened, says, tools_page
+from tests.support.tools_page import choose, crossed, says, tools_page
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import RecordList, SchemaTree, TextView, visible
@@ -193,23 +193,6 @@ def test_a_hostile_frame_is_shown_and_not_obeyed(text: str) -> None:
 
 
 # Ping, and what a server logs to its client.
-
-
-@pytest.mark.parametrize(
-    ("era", "method", "told"),
-    [
-        (Era.LEGACY, "ping", "weather answered ping in 3 ms."),
-        (Era.MODERN, "server/discover", "answered server/discover in 3 ms; its protocol has no ping."),
-    ],
-)
-async def test_p_pings_the_server_and_says_how_long_it_took(era: Era, method: str, told: str) -> None:
-    servers = shop_and_weather()
-    servers["weather"].info = ServerInfo(era=era)
-    async with tools_page("weather", servers=servers) as (pilot, _):
-        crossed(servers["weather"], "{}", method, FrameKind.RESULT)
-        await pilot.press("P")
-        await until(pilot, lambda: told in toasts(pilot))
-        assert servers["weather"].requests == [(method, {})]
 
 
 async def test_the_log_lists_the_servers_log_messages_with_level_and_logger() -> None:

@@ -1,6 +1,5 @@
 """`toolsight sessions show`: what the page shows, as text and as JSON."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,3 @@ def test_calls_and_moves_are_printed_with_every_reason(toolsight: Toolsight) -> 
     assert "2 tools were deferred throughout" in printed.stdout
     assert "loads 1, evictions 1" in printed.stdout
     assert "accuracy 100 %" in printed.stdout
-
-
-@pytest.mark.usefixtures("recorded")
-def test_json_has_the_binding_of_every_turn_and_the_moves(toolsight: Toolsight) -> None:
-    said = json.loads(toolsight("sessions", "show", "20260101-a", "--json").stdout)
-    assert said["lanes"] == [{"tool": "shop:list", "during": ["deferred", "loaded", "evicted", "evicted"]}]
-    assert [(move["call"], move["cause"]) for move in said["moves"]] == [(2, "load"), (3, "loop")]
-    assert [call["number"] for call in said["calls"]] == [1, 2, 3]
-    assert said["rest"]["deferred"] == 2

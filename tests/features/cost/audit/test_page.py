@@ -19,26 +19,6 @@ async def page(audit: Callable[[], Audit] | None) -> AsyncGenerator[Pilot[None],
         yield pilot
 
 
-async def test_every_configuration_is_listed_and_the_one_under_the_cursor_shown_in_full() -> None:
-    async with page(machine) as pilot:
-        await until(pilot, lambda: "discovery is cheaper for" in seen(pilot))
-        shown = seen(pilot)
-        big, small, unknown = machine().configurations
-        assert f"{big.tokens:,}" in shown
-        assert "1 of 2" in shown
-        assert "✕ Windsurf, user: /srv/windsurf.json:2:1" in shown
-        assert "not measured: needs MAIL_TOKEN" in shown
-        assert big.verdict is not None
-        assert big.verdict.short in shown
-        await pilot.press("j")
-        await until(pilot, lambda: "snapshot" not in seen(pilot))
-        assert small.verdict is not None
-        assert small.verdict.short in seen(pilot)
-        await pilot.press("j")
-        await until(pilot, lambda: "not approved" in seen(pilot))
-        assert unknown.verdict is None
-
-
 async def test_reading_that_fails_is_told_and_can_be_tried_again() -> None:
     answers: list[Exception | Audit] = [ConfigError("The home folder is gone"), machine()]
 

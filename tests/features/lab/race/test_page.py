@@ -4,18 +4,14 @@ import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 from hypothesis import given, strategies as st
 from rich.cells import cell_len
 from textual.pilot import Pilot
 
-from inspector.core.error import ConfigError
-from inspector.features.lab.comparison import ModelCallCost, ScenarioResult
-from inspector.features.lab.ground import Ground
+from inspector.features.lab.comparison import ModelCallCost
 from inspector.features.lab.race.page import RaceScreen, bars
 from inspector.features.lab.race.race import RaceFrame, Racer
-from inspector.features.lab.scenario import Scenario
 from tests.support.app import app_rig, is_up_to_date, said, until
 from tests.support.fakes import ToldModel, says
 from tests.support.lab import MemoryLab, four_servers, hostile_servers
@@ -119,21 +115,6 @@ async def test_esc_stops_both_runs_then_leaves(tmp_path: Path) -> None:
         assert "Stopped" in said(pilot, "#race-said")
         await pilot.press("escape")
         assert not isinstance(pilot.app.screen, RaceScreen)
-
-
-async def test_a_run_that_fails_stops_the_other_and_says_why(tmp_path: Path) -> None:
-    class Broken(MemoryLab):
-        async def race(self, scenario: Scenario, ground: Ground, profile: str, *rest: Any) -> ScenarioResult:
-            if profile == "static":
-                raise ConfigError("no server came up", hint="Look at the log.")
-            return await super().race(scenario, ground, profile, *rest)
-
-    lab = Broken(tmp_path)
-    lab.gate.clear()
-    async with opened(lab) as (pilot, _):
-        await pilot.press("r")
-        await until(pilot, lambda: "no server came up" in said(pilot, "#race-said"))
-        assert lab.cancelled == len(lab.runs)
 
 
 async def test_hostile_texts_do_no_harm(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from inspector.cli.composition import model_for
 from inspector.core.budget import Prices
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
-from inspector.features.lab.runs.recorded_agent import Reason, ToolNames, known_runs
+from inspector.features.lab.runs.recorded_agent import ToolNames, known_runs
 from inspector.features.lab.runs.recorded_batch import play_batch, setups
 from inspector.features.lab.runs.recorded_run import Kept, PlayedRun, RunSetup, play
 from inspector.features.lab.runs.recording import read_runs
@@ -215,19 +215,6 @@ def test_a_batch_compares_every_setup_with_the_first_on_the_same_runs() -> None:
     assert many.cost_ratio.mean > 1
     assert static.recall[5] is None
     assert batch.bills["static"].mean == pytest.approx(3000 / batch.played["static"][0].spent.input)
-
-
-def test_a_summary_counts_searches_by_reason_and_bound_tools_of_a_run() -> None:
-    known, chosen = known_runs([LENDING], LIBRARY), setups(["static", "toolsight"], FREE, {})
-    static, found = play_batch(known, LIBRARY, chosen, ports(), model="priced").summaries
-    assert (static.searches_a_run.mean, found.searches_a_run.mean, found.few.mean) == (0, 1, 1)
-    assert {value.mean for value in static.bound.values()} == {len(LIBRARY)}
-    assert found.bound[25].mean == 0 < found.bound[100].mean
-    assert found.searches == {Reason.OWN: 0, Reason.FIRST: 1, Reason.AGAIN: 0, Reason.NAMED: 0}
-    assert found.whole is not None
-    assert found.whole.mean == 1
-    assert found.used is not None
-    assert 0 < found.used.mean <= 1
 
 
 def test_only_a_call_that_was_answered_as_unknown_has_a_wrong_name() -> None:
