@@ -68,12 +68,6 @@ def test_a_point_of_hybrid_is_what_a_bench_with_that_threshold_measures() -> Non
         assert point.refused_possible == summary.share("possible", Answer.NOTHING)
 
 
-def test_any_tool_of_a_group_will_do_and_a_further_one_is_no_mistake() -> None:
-    case = EvalCase("1", "order", (frozenset({"s:list_orders", "s:refund_order"}),))
-    point = curve("dense", [case], thresholds=[-1.0]).best
-    assert (point.precision, point.recall) == (2 / 6, 1.0)
-
-
 @pytest.mark.parametrize("name", ["hybrid", "dense"])
 def test_a_higher_threshold_never_answers_more(name: str) -> None:
     points = curve(name, thresholds=[tenth / 10 for tenth in range(-10, 11)]).points

@@ -124,9 +124,3 @@ def test_a_file_that_cannot_be_trusted_is_refused_with_what_to_do(
     with pytest.raises(ConfigError, match=message) as caught:
         Snapshot.read(path)
     assert hint in caught.value.hint
-
-
-def test_a_missing_file_says_how_to_write_it(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError) as caught:
-        Snapshot.read(tmp_path / "tools.lock.json")
-    assert "--update" in caught.value.hint

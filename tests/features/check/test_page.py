@@ -1,8 +1,5 @@
 """The findings page, driven by keys: what is listed, what is folded, and what proves it."""
 
-import json
-from pathlib import Path
-
 import pytest
 from textual.pilot import Pilot
 
@@ -103,15 +100,3 @@ async def test_the_servers_page_leads_to_what_is_found_about_the_row(key: str, s
         assert f"[{stage}]" in seen(pilot)
         found = pilot.app.screen.query_one("#findings", RecordList)
         await until(pilot, lambda: {cells[1] for cells in _cells(found)} == {"mail:list_messages"})
-
-
-async def test_x_exports_what_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    async with app_rig(servers=offices()) as (pilot, _):
-        found = await _opened(pilot)
-        await pilot.press("t", "x", "enter")
-        path = tmp_path / "findings.json"
-        await until(pilot, path.exists)
-        written = json.loads(path.read_text())
-        assert [one["message"] for one in written] == [cells[2] for cells in _cells(found)]
-        assert {one["stage"] for one in written} == {"found"}

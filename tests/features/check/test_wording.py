@@ -10,7 +10,6 @@ from inspector.features.check.wording import (
     GRAMMAR,
     asked_in,
     is_english,
-    is_other_word,
     prompt,
     use_sentence,
     written,
@@ -74,12 +73,6 @@ def test_a_sentence_on_use_has_a_verb_only_if_the_tool_is_known_to_do_it() -> No
     assert use_sentence([("", "a"), ("show", "b"), ("", "c")]) == "Use this for a, b and c."
     both = [("find", "flats"), ("compare", "rents"), ("find", "houses")]
     assert use_sentence(both) == "Use this to find flats or houses, or to compare rents."
-
-
-def test_words_that_mean_the_same_are_known_and_a_word_is_no_other_than_itself() -> None:
-    assert is_other_word("bills", "invoice")
-    assert not is_other_word("product", "article")
-    assert not is_other_word("invoices", "invoice")
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from textual.pilot import Pilot
 
 from inspector.core.budget import Prices
 from inspector.core.session import Binding
-from inspector.core.tool import Tool
 from inspector.features.cost.page import BudgetScreen
 from tests.support.app import app_rig, goes, is_up_to_date, seen, toasts, until
 from tests.support.fakes import calls, says, searches
@@ -53,19 +52,6 @@ async def test_without_tools_each_view_says_how_to_get_some() -> None:
         await sees(pilot, "No tools to load yet")
 
 
-async def test_many_tools_start_closed_o_opens_all_and_a_filter_finds_them_while_closed() -> None:
-    many = {"big": MemoryServer([Tool("big", f"tool_{number}") for number in range(20)])}
-    async with app_rig(servers=many, size=(120, 32)) as (pilot, _):
-        table = await budget_page(pilot)
-        assert [record.key for record in table.records] == ["server big"]
-        await pilot.press("o")
-        await until(pilot, lambda: len(table.records) == 21)
-        await pilot.press("o")
-        await until(pilot, lambda: len(table.records) == 1)
-        await pilot.press("slash", *"tool_17", "enter")
-        await until(pilot, lambda: [record.key for record in table.shown] == ["big:tool_17"])
-
-
 async def test_a_server_is_tried_and_forgotten_and_only_its_file_can_change_it() -> None:
     async with app_rig(prices=PRICES) as (pilot, rig):
         before = rig.bench.settings
@@ -83,7 +69,7 @@ async def test_a_server_is_tried_and_forgotten_and_only_its_file_can_change_it()
         assert rig.bench.settings == before
 
 
-async def test_a_tool_is_pinned_and_the_last_bound_server_deferred_for_the_session() -> None:
+async def test_a_tool_is_pinned_for_the_session() -> None:
     async with app_rig() as (pilot, rig):
         table = await budget_page(pilot)
         await pilot.press("P")
@@ -96,11 +82,6 @@ async def test_a_tool_is_pinned_and_the_last_bound_server_deferred_for_the_sessi
         await tells(pilot, "Applied")
         assert rig.bench.settings.binding.always_include == ("weather:get_forecast",)
         await until(pilot, lambda: state_of(pilot, "weather:get_forecast") == "pinned")
-    async with app_rig() as (pilot, rig):
-        table = await budget_page(pilot)
-        table.move_to("server calc")
-        await pilot.press("d", "a")
-        await until(pilot, lambda: rig.bench.settings.discovery.defer_all)
 
 
 @pytest.mark.slow

@@ -19,12 +19,6 @@ from tests.support.workbench import configured, connected, opened, shop_and_weat
 REFUND = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(read_only=False))
 
 
-def test_a_question_has_no_script() -> None:
-    asked = question("Which orders\nare late?")
-    assert (asked.title, asked.users) == ("Which orders are late?", ("Which orders\nare late?",))
-    assert asked.steps == ()
-
-
 async def test_only_a_definition_that_was_allowed_may_change_something() -> None:
     approver = AllowedBefore(frozenset({definition_hash(REFUND)}))
     changed = replace(REFUND, description="Refund everything.")

@@ -118,23 +118,6 @@ async def test_a_puts_the_missed_searches_whose_tool_is_here_on_the_worklist(tmp
         assert went == [WorklistPage(((SearchRequest(called.query), "shop:list_orders"),))]
 
 
-async def test_enter_replays_the_session_on_every_page(tmp_path: Path) -> None:
-    async with page() as pilot:
-        await imported(pilot, tmp_path)
-        await pilot.press("home", "enter")
-        await until(pilot, lambda: "REPLAY call 1 of 5" in seen(pilot))
-        await pilot.press("end")
-        await until(pilot, lambda: "REPLAY end of 5" in seen(pilot))
-        for name, tells in (
-            ("servers", "late_orders"),
-            ("timeline", MODEL),
-            ("budget", "lacks the definitions of 3 tools"),
-            ("events", "compaction"),
-        ):
-            await goes(pilot, name)
-            await until(pilot, lambda tells=tells: tells in seen(pilot))  # type: ignore[misc]
-
-
 @with_hostile_text
 def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)

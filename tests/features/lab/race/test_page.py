@@ -60,14 +60,6 @@ async def _raced(pilot: Pilot[None], key: str = "r") -> None:
     await until(pilot, lambda: "instead of" in said(pilot, "#race-said"))
 
 
-async def test_without_a_question_the_page_says_how_to_get_one_and_races_nothing(tmp_path: Path) -> None:
-    lab = race_lab(tmp_path)
-    async with opened(lab, asked=()) as (pilot, _):
-        assert "Ask something in Chat first." in said(pilot, "#race-said")
-        await pilot.press("r")
-        assert lab.runs == []
-
-
 async def test_r_races_the_last_question_on_the_sessions_servers_with_its_model(tmp_path: Path) -> None:
     lab = race_lab(tmp_path)
     async with opened(lab, asked=("Hello", QUESTION)) as (pilot, rig):
