@@ -31,7 +31,7 @@ from inspector.mcp.frame import Flaw, Frame, FrameKind
 from tests.support.app import seen, toasts, until
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
-from tests.support.tools_page import choose, crossed, says, tools_page
+from tests.support.tools_page import choose, crossed, opened, says, tools_page
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
 from widgets import RecordList, SchemaTree, TextView, visible
