@@ -90,24 +90,6 @@ def test_what_several_clients_do_stands_side_by_side(toolsight: Toolsight, older
     ]
 
 
-def test_a_query_is_compared_between_clients(run: Toolsight) -> None:
-    query = (
-        "search",
-        "find a book",
-        "--client",
-        "codex",
-        "--client",
-        "claude-code",
-        "--why",
-        "library:lend",
-        "--json",
-    )
-    found = {one["client"]: one for one in json.loads(run(*query).stdout)}
-    assert found.keys() == {"codex", "claude-code"}
-    assert found["claude-code"]["confidence"] == "reported by third parties"
-    assert found["codex"]["rank"]
-
-
 def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight, older: str) -> None:
     lend = ("search", "lend a copy", "--why", "library:lend", "--client", older)
     alone = run(*lend)
