@@ -16,8 +16,7 @@ from inspector.cli.options import Options
 from inspector.core.tool import Tool
 from inspector.features.bench.run import Prepared, prepare
 from inspector.search.answer.evalset import read_cases, read_evalset, read_tools, sample
-from inspector.search.index.ports import Embedder
-from inspector.search.index.semantics import Semantics
+from inspector.search.index.semantics import Embedder, Semantics
 from inspector.store.server_memory import SqliteVectors
 
 ROOT = Path(__file__).resolve().parents[2]

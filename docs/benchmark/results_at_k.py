@@ -25,7 +25,7 @@ from inspector.features.bench.ranker_bench import difference
 from inspector.features.bench.run import Run, summarise
 from inspector.search.answer.evalset import read_evalset, sample
 from inspector.search.answer.metric import clusters, estimate, recall_at
-from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Embedder
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 KS = (1, 2, 3, 5, 8, 10, 15, 20)

@@ -63,7 +63,7 @@ from docs.papers.study import (
 from inspector.core.number import percent
 from inspector.core.ports import TokenCounter
 from inspector.search.answer.metric import SIGNIFICANT
-from inspector.search.index.ports import Embedder, StaticEmbedder
+from inspector.search.index.semantics import Embedder, StaticEmbedder
 
 Progress = Callable[[str, int, int], None]
 

@@ -15,7 +15,7 @@ from docs.papers.task import Task, Turn
 from docs.papers.testbed import Testbed
 from inspector.core.tool import Tool
 from inspector.search.index.embedding import BATCH
-from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Embedder
 from inspector.search.index.vocabulary import terms
 
 Matrix = NDArray[np.float64]

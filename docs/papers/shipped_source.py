@@ -36,7 +36,7 @@ from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.mcp.recorded_link import read_definitions
 from inspector.search.answer.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
-from inspector.search.index.ports import Embedder, StaticEmbedder
+from inspector.search.index.semantics import Embedder, StaticEmbedder
 from inspector.store.server_memory import SqliteVectors
 
 if TYPE_CHECKING:
@@ -194,8 +194,10 @@ class ShippedSource:
 
         async def played() -> PlayedScenario:
             async with lab.open_lab(scenario, setup) as opened:
-                result = await opened.run.run(lambda _: steps(f"scenario {path.stem}", number, total))
-                return PlayedScenario(path.stem, fold(result.records))
+                while not opened.run.is_over:
+                    await opened.run.step()
+                    steps(f"scenario {path.stem}", number, total)
+                return PlayedScenario(path.stem, fold(opened.run.result().records))
 
         steps(f"scenario {path.stem}", number, total)
         return run(played())

@@ -43,7 +43,6 @@ from inspector.mcp.recorded_link import WithStoredListings
 from inspector.mcp.sign_in.kept import SignIns, system_keychain
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.schema import PLAIN, ModelFeatures
-from inspector.search.index.ports import Embedder, StaticEmbedder
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import RecordedCalls
@@ -54,6 +53,7 @@ from inspector.tokens.counter import AnthropicCounter, RememberedLengths, Tiktok
 
 if TYPE_CHECKING:
     from inspector.access.reach import EvalCase
+    from inspector.search.index.semantics import Embedder, StaticEmbedder
 
 
 PLANNER = "demo/planner"
@@ -89,7 +89,7 @@ def open_vectors(options: Options) -> SqliteVectors:
 
 
 @cache
-def make_embedder(name: str) -> Embedder | None:
+def make_embedder(name: str) -> "Embedder | None":
     """The embedder for `packaged`, `none` or any fastembed model. Its model is loaded once, on first use."""
     if name == "none":
         return None
@@ -101,7 +101,7 @@ def make_embedder(name: str) -> Embedder | None:
 
 
 @cache
-def make_static_embedder() -> StaticEmbedder | None:
+def make_static_embedder() -> "StaticEmbedder | None":
     """The table of static vectors, read on first use; None where its package is missing."""
     from inspector.search.index.packaged_model import WordLlamaEmbedder
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Protocol
@@ -33,7 +33,7 @@ from inspector.core.message import (
 from inspector.core.number import count
 from inspector.core.ports import Approver, Clock
 from inspector.core.session import SessionState
-from inspector.core.stream import LiveSettings, Session
+from inspector.core.stream import Session
 from inspector.core.text import shortened
 from inspector.loop.binder import Binder
 from inspector.loop.chain import Around, Dispatcher, chain
@@ -75,25 +75,21 @@ _REBOUND = "Its definition in this request is the new one: use that."
 _UNLOADED = "It was unloaded: find it again with search_tools before you call it."
 
 
-@dataclass(eq=False)
-class VersionNotes:
-    """Tells the model of breaking changes of tools that it has read of, once each."""
+def _version_notes(session: Session) -> tuple[NoteMessage, ...]:
+    """What the next model call has to say of breaking changes of tools that the model knows, once each.
 
-    session: Session
-    live: LiveSettings
-
-    def notes(self) -> tuple[NoteMessage, ...]:
-        """What the next model call has to say; () mostly. A tool whose server is away waits for it."""
-        state = self.session.state
-        told = {tool: why for tool, why in state.untold.items() if tool in state.tools}
-        if not told:
-            return ()
-        lines = [_line(state, tool, why) for tool, why in islice(told.items(), _MOST_NOTED)]
-        more = len(told) - len(lines)
-        lines += [f"And {count(more, 'more tool')}."] if more else []
-        text = "\n".join(("[The definition of a tool that you know changed.", *lines))
-        self.session.emit(VersionTold(tuple(told), f"{text}]"))
-        return (NoteMessage(f"{text}]", tools=tuple(told)),)
+    It is () mostly. A tool whose server is away waits for it.
+    """
+    state = session.state
+    told = {tool: why for tool, why in state.untold.items() if tool in state.tools}
+    if not told:
+        return ()
+    lines = [_line(state, tool, why) for tool, why in islice(told.items(), _MOST_NOTED)]
+    more = len(told) - len(lines)
+    lines += [f"And {count(more, 'more tool')}."] if more else []
+    text = "\n".join(("[The definition of a tool that you know changed.", *lines))
+    session.emit(VersionTold(tuple(told), f"{text}]"))
+    return (NoteMessage(f"{text}]", tools=tuple(told)),)
 
 
 def _line(state: SessionState, tool: str, why: Sequence[str]) -> str:
@@ -122,8 +118,7 @@ class DiscoveryLoop:
         self._turn = asyncio.Lock()
         self._session = session
         self._binder = binder
-        self._headroom = Headroom(session, binder, live)
-        self._versions = VersionNotes(session, live)
+        self._headroom = Headroom(session, binder)
         self._dispatcher = dispatcher
         self._clock = clock
         self._live = live
@@ -168,7 +163,8 @@ class DiscoveryLoop:
             # At each step: a server may have changed its tools, so that a restriction matches none any more.
             if refused := refusal(self._session.state.problems):
                 return TurnEnded("refused", refused)
-            self.messages = (*self.messages, *self._versions.notes(), *self._binder.news.notes(self.messages))
+            changed = _version_notes(self._session)
+            self.messages = (*self.messages, *changed, *self._binder.news.notes(self.messages))
             if is_loop:
                 await self._think()
                 is_loop = False

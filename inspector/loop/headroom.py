@@ -24,7 +24,7 @@ from inspector.core.message import (
 )
 from inspector.core.number import count
 from inspector.core.session import ToolState
-from inspector.core.stream import LiveSettings, Session
+from inspector.core.stream import Session
 from inspector.loop.binder import Binder
 from inspector.loop.tool_context import Limits, evictions
 from inspector.tokens.synthetic import SYNTHETIC
@@ -284,7 +284,6 @@ class Headroom:
 
     session: Session
     binder: Binder
-    live: LiveSettings
 
     def fit(self, messages: tuple[Message, ...], *, think: bool = False) -> Fitted:
         """The next request, with its conversation shortened if needed.

@@ -55,13 +55,13 @@ from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
 from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.search.answer.retrieval import Live
-from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.session.server_change import ServerChanges, ServerSource, StoredTools
 from inspector.store.call_history import Retention
 from inspector.tokens.accounting import Accounting
 
 if TYPE_CHECKING:
     from inspector.mcp.client.connector import McpConnector
+    from inspector.search.index.semantics import Embedder, StaticEmbedder, VectorStore
 
 
 class Background:
@@ -101,13 +101,13 @@ class Ports:
     approver: Approver
     model_for: Callable[[str], ChatModel]
     counter_for: Callable[[str], TokenCounter]
-    embedder_for: Callable[[str], Embedder | None]
-    vectors: VectorStore
+    embedder_for: Callable[[str], "Embedder | None"]
+    vectors: "VectorStore"
     prices: PriceList
     local_models: LocalModelServers = LocalModelServers(())
     wire: Wire | None = None
     sign_ins: "McpConnector | None" = None
-    static: StaticEmbedder | None = None
+    static: "StaticEmbedder | None" = None
     elicitor: Elicitor = Nobody()
     history: CallHistory | None = None
     breakers: BreakerStore = field(default_factory=MemoryBreakers)

@@ -20,7 +20,7 @@ from inspector.core.settings import Settings
 from inspector.core.stream import Listener, Session
 from inspector.core.tool import Catalog
 from inspector.loop.settings_check import Policy
-from inspector.loop.withdrawal import without
+from inspector.loop.tool_context import without
 from inspector.mcp.connections import Connections
 from inspector.mcp.frame import WireLog
 from inspector.mcp.listing import Shared

@@ -12,7 +12,7 @@ from inspector.core.ranking import IndexPhase, IndexState, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool, summary_pool
 from inspector.search.answer.retrieval import Retrieval
-from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Embedder
 from inspector.search.index.tool_index import ToolIndex
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors

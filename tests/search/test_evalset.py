@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from inspector.access.reach import EXACT, EvalCase, EvalSet
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
-from inspector.search.answer.evalset import read_cases, read_evalset, read_tools, sample, write_cases
+from inspector.search.answer.evalset import append_cases, read_cases, read_evalset, read_tools, sample
 
 SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
 TOOL = {"id": "t1", "server": "shop", "name": "get_order", "description": "Get it.", "inputSchema": SCHEMA}
@@ -95,7 +95,8 @@ def test_written_cases_are_read_back_the_same(
     tmp_path_factory: pytest.TempPathFactory, given_cases: list[EvalCase]
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "written.jsonl"
-    write_cases(path, given_cases)
+    path.unlink(missing_ok=True)
+    append_cases(path, given_cases)
     assert list(read_cases(path)) == given_cases
 
 
@@ -159,10 +160,9 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, name: str, message: 
     assert raised.value.hint
 
 
-@pytest.mark.parametrize("name", ["missing/cases.jsonl", ".", "nul\0.jsonl"])
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path, name: str) -> None:
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written") as raised:
-        write_cases(tmp_path / name, [])
+        append_cases(tmp_path / "missing/cases.jsonl", [])
     assert raised.value.hint
 
 

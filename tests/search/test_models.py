@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from inspector.core.error import ModelError
 from inspector.search.index import packaged_model as fastembed_embedder
 from inspector.search.index.packaged_model import _BATCHED, FastembedEmbedder, WordLlamaEmbedder, _batches
-from inspector.search.index.ports import StaticEmbedder
+from inspector.search.index.semantics import StaticEmbedder
 from tests.support.memory_vectors import MemoryStaticEmbedder
 
 

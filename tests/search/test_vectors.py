@@ -9,8 +9,7 @@ import pytest
 from inspector.core.error import StoreError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
-from inspector.search.index.ports import VectorStore
-from inspector.search.index.semantics import Semantics
+from inspector.search.index.semantics import Semantics, VectorStore
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.store.server_memory import SqliteVectors

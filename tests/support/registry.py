@@ -9,7 +9,7 @@ from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.library import embed_missing
 from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import key_of
-from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Embedder
 
 MODEL = "m"
 # Characters that back ends confuse: patterns, what is above surrogates, and equal lower cases.

@@ -14,8 +14,7 @@ from inspector.core.tool import Tool
 from inspector.features.marketplace.plugin import Package, Plugin, PluginTool
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
-from inspector.search.index.semantics import Semantics
+from inspector.search.index.semantics import Embedder, Semantics, StaticEmbedder, VectorStore
 from tests.support.fakes import CharacterCounter, ManualClock
 from tests.support.memory_vectors import MemoryEmbedder, MemoryStaticEmbedder, MemoryVectors
 from tests.support.office import office

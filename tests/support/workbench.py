@@ -20,7 +20,7 @@ from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.loop.breaker import BreakerStore, MemoryBreakers
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.port import Elicitor
-from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Embedder
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.call_history import RecordedCalls

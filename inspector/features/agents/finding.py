@@ -64,7 +64,6 @@ class CacheRewrite:
     """
 
     call: int
-    seq: int
     tokens: int
     causes: tuple[RewriteCause, ...]
 
@@ -91,7 +90,7 @@ def cache_rewrites(records: Iterable[Record]) -> tuple[CacheRewrite, ...]:
             lost = cached - event.usage.cached_tokens
             if lost >= LEAST:
                 causes = _causes(happened, record.at - at)
-                found.append(CacheRewrite(event.call, record.seq, lost, causes))
+                found.append(CacheRewrite(event.call, lost, causes))
             cached, at = event.usage.cached_tokens + (event.usage.written_tokens or 0), record.at
             happened.clear()
     return tuple(found)

@@ -150,7 +150,6 @@ class Compacted:
     text: str = ""
     before: int | None = None
     after: int | None = None
-    automatic: bool = False
     at: float | None = None
 
 

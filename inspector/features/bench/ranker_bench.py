@@ -27,8 +27,7 @@ from inspector.features.bench.run import (
 from inspector.search.answer.metric import SIGNIFICANT, Estimate, clusters, estimate, holm, ndcg_at, p_value
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.answer.search import SearchRules
-from inspector.search.index.ports import StaticEmbedder
-from inspector.search.index.semantics import Semantics
+from inspector.search.index.semantics import Semantics, StaticEmbedder
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker import Ranker

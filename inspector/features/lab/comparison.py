@@ -248,7 +248,6 @@ class ProfileComparison:
     rows: tuple[ComparedProfile, ...]
     notes: tuple[str, ...]
     measured: bool
-    prices: Prices | None = None
 
 
 def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> ProfileComparison:
@@ -269,7 +268,6 @@ def compare_profiles(results: Sequence[ScenarioResult], *, scripted: bool) -> Pr
         rows,
         (*filter(None, (unequal,)), *notes, *_undone(results)),
         static is not None,
-        next((result.prices for result in results if result.prices is not None), None),
     )
 
 

@@ -84,12 +84,6 @@ class Finding:
     seq: int | None = None
     forbidden: bool = False
 
-    @property
-    def text(self) -> str:
-        """The finding in one line."""
-        never = "never " if self.forbidden else ""
-        return f"{never}{self.expectation.text}: {self.reason}"
-
 
 def expectation(entry: Mapping[str, Any]) -> Expectation:
     """Read `{event: loop, tool: "weather:get_forecast", count: {at_least: 3}}`.

@@ -212,19 +212,12 @@ def _after(tools: tuple[Tool, ...], change: CatalogChange) -> tuple[Tool, ...]:
 class ScenarioRun:
     """Runs a scenario in its own session, on a connected workbench whose model plays it.
 
-    `clock` and `connector` are the workbench's; only a scenario that changes a catalog needs a connector.
+    `clock` and `connector` are the workbench's.
     """
 
     def __init__(
-        self,
-        bench: Workbench,
-        scenario: Scenario,
-        clock: LabClock,
-        connector: ChangingConnector | None = None,
+        self, bench: Workbench, scenario: Scenario, clock: LabClock, connector: ChangingConnector
     ) -> None:
-        """Raises ConfigError if the scenario changes a catalog and there is no connector."""
-        if scenario.changes_servers and connector is None:
-            raise ConfigError(f"{scenario.title}: this workbench cannot change a server's tools or answers")
         self.scenario = scenario
         self.turn = 0
         self._bench = bench
@@ -237,12 +230,10 @@ class ScenarioRun:
         """Whether all user messages have been played."""
         return self.turn >= len(self.scenario.turns)
 
-    async def run(self, on_turn: Callable[[TurnEnded], None] | None = None) -> ScenarioResult:
+    async def run(self) -> ScenarioResult:
         """Play all remaining turns. After cancellation, the records and `result` cover the turns so far."""
         while not self.is_over:
-            ended = await self.step()
-            if on_turn is not None:
-                on_turn(ended)
+            await self.step()
         return self.result()
 
     async def step(self) -> TurnEnded:
@@ -293,9 +284,9 @@ class ScenarioRun:
             self._bench.milestone(turn.milestone, by="scenario")
         if turn.stop:
             await self._bench.stop(turn.stop)
-        if turn.change is not None and self._connector is not None:
-            await self._change(self._connector, turn.change)
-        if turn.fault is not None and self._connector is not None:
+        if turn.change is not None:
+            await self._change(turn.change)
+        if turn.fault is not None:
             self._connector.fail(turn.fault)
         if turn.reconnect:
             await self._bench.reconnect(turn.reconnect)
@@ -311,7 +302,7 @@ class ScenarioRun:
         await self._bench.see_as(viewer.user, viewer.expert)
         await self._bench.wait_connected()
 
-    async def _change(self, connector: ChangingConnector, change: CatalogChange) -> None:
+    async def _change(self, change: CatalogChange) -> None:
         """Change a server and wait until the session knows about it."""
         known = asyncio.Event()
 
@@ -323,7 +314,7 @@ class ScenarioRun:
 
         unsubscribe = self._bench.subscribe(listen)
         try:
-            if connector.change(change):
+            if self._connector.change(change):
                 await known.wait()
         finally:
             unsubscribe()

@@ -223,16 +223,6 @@ class Scenario(_Entry):
         """The model's steps in all turns."""
         return tuple(step for turn in self.turns for step in turn.steps)
 
-    @property
-    def changes(self) -> tuple[CatalogChange, ...]:
-        """The changes to servers' tools in all turns."""
-        return tuple(turn.change for turn in self.turns if turn.change is not None)
-
-    @property
-    def changes_servers(self) -> bool:
-        """Whether it changes what servers list or how they answer."""
-        return bool(self.changes) or any(turn.fault is not None for turn in self.turns)
-
 
 def load_scenario(path: Path) -> Scenario:
     """Read a scenario file. Raises ConfigError that names the file, the line and the key."""

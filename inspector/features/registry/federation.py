@@ -37,7 +37,7 @@ from inspector.features.registry.acceptance import Neighbour, embedded_text
 from inspector.features.registry.source import is_address
 from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import MAX_EMBEDDED
-from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Embedder
 
 
 @dataclass(frozen=True, slots=True)

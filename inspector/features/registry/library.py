@@ -17,7 +17,7 @@ from inspector.features.registry.acceptance import (
 from inspector.features.registry.facts import Health, HealthOf
 from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.search.index.document import MAX_EMBEDDED, key_of
-from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Embedder
 from inspector.session.view import SessionView
 
 FILL = "fill the registry"

@@ -160,12 +160,6 @@ class Lanes(Vertical):
         moved = Content.assemble((MOVED, "bold"), " just moved")
         yield Static(Content("  ").join([*signs, moved]), id="timeline-legend", markup=False)
 
-    @property
-    def tool(self) -> str:
-        """The tool under the cursor, "" if there is none."""
-        current = self.query_one(RecordList).current
-        return current.key if current is not None else ""
-
     def show(self, timeline: Timeline, column: int, end: str, *, only_moved: bool) -> None:
         """Draw the columns around one."""
         self._timeline, self._column, self._shown = timeline, column, (end, only_moved)

@@ -75,7 +75,7 @@ class _CaseLine(_Line):
         return self
 
 
-def read_evalset(folder: Path, name: str = "") -> EvalSet:
+def read_evalset(folder: Path) -> EvalSet:
     """Read a folder's data set, named after it. Raises ConfigError, also for a label without a tool."""
     tools = _tools(folder)
 
@@ -85,7 +85,7 @@ def read_evalset(folder: Path, name: str = "") -> EvalSet:
         return tools[given].id
 
     cases = _cases(folder / QUERIES, tool_id)
-    return EvalSet(name or folder.resolve().name, tuple(tools.values()), cases)
+    return EvalSet(folder.resolve().name, tuple(tools.values()), cases)
 
 
 def read_tools(folder: Path) -> tuple[Tool, ...]:
@@ -96,18 +96,6 @@ def read_tools(folder: Path) -> tuple[Tool, ...]:
 def read_cases(path: Path) -> tuple[EvalCase, ...]:
     """Read a file's cases, which may name any tool. Raises ConfigError."""
     return _cases(path, lambda _, given: given)
-
-
-def write_cases(path: Path, cases: Sequence[EvalCase]) -> None:
-    """Write these cases in place of the file. Raises ConfigError.
-
-    `read_cases` can read them back if no two have the same id and no group is empty.
-    """
-    try:
-        with open_private(path, "w", encoding="ascii", newline="\n") as file:
-            file.write(_text(cases))
-    except (OSError, ValueError) as error:
-        raise unusable(path, error, "written") from error
 
 
 def sample(evalset: EvalSet, count: int) -> EvalSet:

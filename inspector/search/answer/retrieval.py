@@ -19,7 +19,6 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
 from inspector.search.index.past_use import UseReader, Whose
-from inspector.search.index.ports import Embedder, StaticEmbedder, VectorStore
 from inspector.search.index.vocabulary import Tags
 from inspector.search.ranker.ranker_list import INFO, ISO, THREE_TIER, require_ranker
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from inspector.search.answer.answer_text import SearchAnswer
     from inspector.search.answer.search import SearchRules
     from inspector.search.index.embedding import Embedding
-    from inspector.search.index.semantics import Semantics
+    from inspector.search.index.semantics import Embedder, Semantics, StaticEmbedder, VectorStore
     from inspector.search.index.tool_index import ToolIndex
     from inspector.search.ranker.catalog_rankers import CatalogRankers
     from inspector.search.ranker.ranker import Ranker
@@ -62,9 +61,9 @@ class Retrieval:
         settings: DiscoverySettings,
         clock: Clock,
         *,
-        embedder: Embedder | None,
-        static: StaticEmbedder | None = None,
-        vectors: VectorStore,
+        embedder: "Embedder | None",
+        static: "StaticEmbedder | None" = None,
+        vectors: "VectorStore",
         report: Callable[[IndexState], None],
         cases: Callable[[], Sequence[EvalCase]] = tuple,
         calm: Callable[[], Awaitable[None]] = _at_once,

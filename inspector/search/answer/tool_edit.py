@@ -190,11 +190,6 @@ class QueryEffect:
     collisions_before: int
     collisions_after: int
 
-    @property
-    def gain(self) -> float:
-        """What the edit adds to the score."""
-        return self.after.value - self.before.value
-
 
 def edit_effect(
     rankers: CatalogRankers,

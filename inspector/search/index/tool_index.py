@@ -35,8 +35,7 @@ from inspector.search.index.document import (
     similarities,
     texts_by_key,
 )
-from inspector.search.index.ports import StaticEmbedder
-from inspector.search.index.semantics import Semantics
+from inspector.search.index.semantics import Semantics, StaticEmbedder
 from inspector.search.index.vocabulary import split_words
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.

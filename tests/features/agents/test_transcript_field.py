@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from inspector.features.agents.transcript import AgentTool, Tally
-from inspector.features.agents.transcript_file.field import (
+from inspector.features.agents.transcript_file.record_reader import (
     agent_tool,
     arguments,
     count,

@@ -19,7 +19,6 @@ from inspector.features.agents.transcript_file.reader import (
     line_reader,
     open_transcript,
     read_lines,
-    recognize,
 )
 from tests.support.transcripts import CODE_MODE, FILES, SUB_AGENT, Claude, fed, line, of, records, said, whole
 
@@ -133,7 +132,6 @@ NO_RECORDS = (
 )
 def test_what_is_not_certainly_a_known_format_is_refused_with_a_hint(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_bytes(content)
-    assert recognize(tmp_path / "a.jsonl") is None
     with pytest.raises(ConfigError, match="not a transcript") as caught:
         open_transcript(tmp_path / "a.jsonl")
     assert "docs/papers/transcripts.md" in caught.value.hint

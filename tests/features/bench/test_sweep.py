@@ -17,7 +17,7 @@ from inspector.core.tool import Tool
 from inspector.features.bench.run import run_bench, summarise
 from inspector.features.bench.sweep import Point, Sweep, sweep, sweep_lines
 from inspector.search.answer.search import SearchRules
-from inspector.search.index.ports import Embedder
+from inspector.search.index.semantics import Embedder
 from tests.support.commands import Done, Toolsight
 from tests.support.fakes import ManualClock
 from tests.support.memory_vectors import MemoryEmbedder

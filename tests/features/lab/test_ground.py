@@ -12,7 +12,7 @@ from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Annotations, Tool
 from inspector.features.lab.ground import AllowedBefore, Ground, ground_of, question, require_tools
-from inspector.features.lab.run import LabClock, ScenarioRun
+from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
 from tests.support.fakes import calls, says
 from tests.support.workbench import configured, connected, opened, shop_and_weather
 
@@ -38,7 +38,8 @@ async def test_a_race_calls_a_tool_that_changes_something_only_if_the_session_al
     async with rig as made:
         made.bench.connect()
         await made.bench.wait_connected()
-        result = await ScenarioRun(made.bench, question("Refund it."), LabClock(made.clock)).run()
+        connector = ChangingConnector(made.bench.ports.connector)
+        result = await ScenarioRun(made.bench, question("Refund it."), LabClock(made.clock), connector).run()
     assert result.totals.steps == (2 if allowed else 1)
     assert made.received == (2 if allowed else 1)
 

@@ -22,7 +22,11 @@ from inspector.features.agents.transcript import (
     ToolsOffered,
     ToolsWithdrawn,
 )
-from inspector.features.agents.transcript_file.field import (
+from inspector.features.agents.transcript_file.record_reader import (
+    COPY,
+    NOT_ASKED,
+    OpenAnswer,
+    RecordReader,
     agent_tool,
     arguments,
     count,
@@ -35,7 +39,6 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.record_reader import COPY, NOT_ASKED, OpenAnswer, RecordReader
 from inspector.schema.json_value import JsonObject, as_object
 
 SEARCH = "ToolSearch"
@@ -296,7 +299,7 @@ class ClaudeCodeReader(_AttachmentReader):
         self._close()
         told = as_object(record.get("compactMetadata"))
         before, after = count(told.get("preTokens")), count(told.get("postTokens"))
-        self._compacted = Compacted("", before, after, automatic=told.get("trigger") == "auto", at=at)
+        self._compacted = Compacted("", before, after, at)
 
     def _tell_compaction(self) -> None:
         compacted, self._compacted = self._compacted, None

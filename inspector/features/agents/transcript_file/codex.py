@@ -10,7 +10,10 @@ from typing import Any
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import AgentTool, Begun, Called, Compacted, Entry, Tally
-from inspector.features.agents.transcript_file.field import (
+from inspector.features.agents.transcript_file.openai_item import ItemReader, usage_of
+from inspector.features.agents.transcript_file.record_reader import (
+    COPY,
+    OpenAnswer,
     agent_tool,
     arguments,
     count,
@@ -21,8 +24,6 @@ from inspector.features.agents.transcript_file.field import (
     server_name,
     text,
 )
-from inspector.features.agents.transcript_file.openai_item import ItemReader, usage_of
-from inspector.features.agents.transcript_file.record_reader import COPY, OpenAnswer
 from inspector.schema.json_value import as_object
 
 _USAGE = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")

@@ -17,7 +17,10 @@ from inspector.features.agents.transcript import (
     Compacted,
     Tally,
 )
-from inspector.features.agents.transcript_file.field import (
+from inspector.features.agents.transcript_file.record_reader import (
+    NOT_ASKED,
+    OpenAnswer,
+    RecordReader,
     arguments,
     count,
     mappings,
@@ -26,7 +29,6 @@ from inspector.features.agents.transcript_file.field import (
     server_name,
     text,
 )
-from inspector.features.agents.transcript_file.record_reader import NOT_ASKED, OpenAnswer, RecordReader
 from inspector.schema.json_value import as_object
 
 AGENT = "copilot-cli"
@@ -160,8 +162,7 @@ class CopilotReader(RecordReader):
     def _compacted(self, data: dict[str, Any], at: float | None) -> None:
         before, after = count(data.get("preCompactionTokens")), count(data.get("postCompactionTokens"))
         self._close()
-        automatic = text(data.get("trigger")) not in ("", "manual")
-        self._add(Compacted(text(data.get("summaryContent")), before, after, automatic, at))
+        self._add(Compacted(text(data.get("summaryContent")), before, after, at))
 
     def _shutdown(self, data: dict[str, Any], at: float | None, event: str) -> None:
         """The totals since the start or the last resume, without what single answers said."""

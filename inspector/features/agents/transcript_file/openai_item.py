@@ -6,7 +6,10 @@ from typing import Any
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import AgentTool, Searched, Tally, ToolsOffered
-from inspector.features.agents.transcript_file.field import (
+from inspector.features.agents.transcript_file.record_reader import (
+    NOT_ASKED,
+    OpenAnswer,
+    RecordReader,
     agent_tool,
     arguments,
     count,
@@ -17,7 +20,6 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.record_reader import NOT_ASKED, OpenAnswer, RecordReader
 from inspector.schema.json_value import JsonObject, as_object
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "tool_search_call")

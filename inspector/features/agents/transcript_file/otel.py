@@ -18,7 +18,10 @@ from inspector.features.agents.transcript import (
     Tally,
     ToolsOffered,
 )
-from inspector.features.agents.transcript_file.field import (
+from inspector.features.agents.transcript_file.openai_item import defined
+from inspector.features.agents.transcript_file.record_reader import (
+    OpenAnswer,
+    RecordReader,
     agent_tool,
     arguments,
     count,
@@ -29,8 +32,6 @@ from inspector.features.agents.transcript_file.field import (
     text,
     texts,
 )
-from inspector.features.agents.transcript_file.openai_item import defined
-from inspector.features.agents.transcript_file.record_reader import OpenAnswer, RecordReader
 from inspector.schema.json_value import JsonObject, as_object, canonical
 
 # Spans in OTLP's JSON: their attributes as plain values, their times in seconds.

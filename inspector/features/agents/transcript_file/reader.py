@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -20,9 +20,8 @@ from inspector.features.agents.transcript_file import claude_code, codex
 from inspector.features.agents.transcript_file.claude_code import ClaudeCodeReader
 from inspector.features.agents.transcript_file.codex import CodexReader
 from inspector.features.agents.transcript_file.copilot import CopilotReader, is_event
-from inspector.features.agents.transcript_file.field import mappings, text
 from inspector.features.agents.transcript_file.otel import OTelReader
-from inspector.features.agents.transcript_file.record_reader import RecordReader, parsed
+from inspector.features.agents.transcript_file.record_reader import RecordReader, mappings, parsed, text
 from inspector.features.agents.transcript_file.vscode import VSCodeReader
 from inspector.schema.json_value import as_object
 
@@ -250,13 +249,6 @@ class Transcript:
         return opened.file.read(MAX_BYTES)
 
 
-def recognize(path: Path) -> Format | None:
-    """The format of a file by its first records, or None if it is no transcript. Raises ConfigError."""
-    with _opened(path) as opened:
-        found = _recognized(opened)
-    return found.format if found is not None else None
-
-
 def open_transcript(path: Path) -> Transcript:
     """Open a transcript. Raises ConfigError if it cannot be read, or nothing in it is known."""
     with _opened(path) as opened:
@@ -304,7 +296,7 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _is_transcript(path: Path) -> bool:
-    try:
-        return recognize(path) is not None
-    except ConfigError:
-        return False
+    with suppress(ConfigError):
+        open_transcript(path)
+        return True
+    return False

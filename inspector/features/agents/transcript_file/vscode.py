@@ -16,7 +16,9 @@ from inspector.features.agents.transcript import (
     Interrupted,
     ServerAnnounced,
 )
-from inspector.features.agents.transcript_file.field import (
+from inspector.features.agents.transcript_file.record_reader import (
+    OpenAnswer,
+    RecordReader,
     arguments,
     count,
     items,
@@ -26,7 +28,6 @@ from inspector.features.agents.transcript_file.field import (
     server_name,
     text,
 )
-from inspector.features.agents.transcript_file.record_reader import OpenAnswer, RecordReader
 from inspector.schema.json_value import as_object
 
 _NOT_READ = frozenset(
