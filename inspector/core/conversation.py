@@ -6,41 +6,8 @@ from enum import StrEnum
 from functools import singledispatch
 from typing import Any
 
+from inspector.core import events
 from inspector.core.error import BreakerState, Severity
-from inspector.core.events import (
-    AnswerStreamed,
-    BreakerChanged,
-    CallFinished,
-    CallProgress,
-    CallRejected,
-    CallRetried,
-    CallStarted,
-    CatalogTold,
-    ContextReduced,
-    ElicitationCompleted,
-    Event,
-    Failed,
-    LoopDetected,
-    MarketplaceSearched,
-    MilestoneReached,
-    ModelResponded,
-    ModelRetried,
-    PluginInstalled,
-    Record,
-    RedundantSearch,
-    SearchPerformed,
-    ServerAnswered,
-    SessionRenewed,
-    SettingsChanged,
-    SettingsChecked,
-    TaskChanged,
-    ToolEvicted,
-    ToolLoaded,
-    ToolSubstituted,
-    TurnEnded,
-    TurnWaited,
-    UserSaid,
-)
 from inspector.core.marketplace import Suggestion
 from inspector.core.message import arguments_text
 from inspector.core.number import count
@@ -103,9 +70,9 @@ class Conversation:
     items: tuple[Item, ...] = ()
     ended: int = field(default=0, compare=False)
 
-    def after(self, record: Record) -> "Conversation":
+    def after(self, record: events.Record) -> "Conversation":
         """The conversation after one more event; the same object if the event adds nothing."""
-        if isinstance(record.event, TurnEnded):
+        if isinstance(record.event, events.TurnEnded):
             # Nothing before it is running any more: looking at it in every turn would be quadratic.
             turn = _step(record.event, record.seq, self.items[self.ended :])
             items = (*self.items[: self.ended], *turn)
@@ -133,38 +100,38 @@ class _Notice:
     within: bool = False
 
 
-_NOTICES: Mapping[type[Event], _Notice] = {
-    CallRetried: _Notice(lambda event: f"retry: {event.summary()}", within=True),
-    CatalogTold: _Notice(lambda event: f"told {event.summary()}", lambda event: event.text),
-    ContextReduced: _Notice(
+_NOTICES: Mapping[type[events.Event], _Notice] = {
+    events.CallRetried: _Notice(lambda event: f"retry: {event.summary()}", within=True),
+    events.CatalogTold: _Notice(lambda event: f"told {event.summary()}", lambda event: event.text),
+    events.ContextReduced: _Notice(
         lambda event: (
             f"{'' if event.step == 'compaction' else 'window nearly full, '}{event.step}: {event.sizes}"
         ),
         lambda event: event.text,
     ),
-    ElicitationCompleted: _Notice(lambda event: event.summary(), within=True),
-    LoopDetected: _Notice(
+    events.ElicitationCompleted: _Notice(lambda event: event.summary(), within=True),
+    events.LoopDetected: _Notice(
         lambda event: f"{event.tool} called {event.count}x with the same arguments",
         lambda event: event.guidance,
         ItemKind.WARNING,
     ),
-    MilestoneReached: _Notice(lambda event: f"milestone reached: {event.name}"),
-    ModelRetried: _Notice(lambda event: f"retry: {event.summary()}"),
+    events.MilestoneReached: _Notice(lambda event: f"milestone reached: {event.name}"),
+    events.ModelRetried: _Notice(lambda event: f"retry: {event.summary()}"),
     # There is more to call from here on.
-    PluginInstalled: _Notice(lambda event: f"installed: {event.summary()}", within=True),
-    RedundantSearch: _Notice(
+    events.PluginInstalled: _Notice(lambda event: f"installed: {event.summary()}", within=True),
+    events.RedundantSearch: _Notice(
         lambda event: event.why if event.overlap is None else f"redundant search: {event.why}",
         lambda event: event.note,
         ItemKind.WARNING,
     ),
-    SessionRenewed: _Notice(lambda event: event.summary(), within=True),
-    SettingsChanged: _Notice(
+    events.SessionRenewed: _Notice(lambda event: event.summary(), within=True),
+    events.SettingsChanged: _Notice(
         lambda event: f"profile {event.profile} from the next model call on",
         lambda event: ", ".join(event.changed),
     ),
-    ToolEvicted: _Notice(lambda event: f"{event.tool} evicted: {event.reason}"),
-    ToolSubstituted: _Notice(lambda event: event.summary(), kind=ItemKind.WARNING, within=True),
-    TurnWaited: _Notice(
+    events.ToolEvicted: _Notice(lambda event: f"{event.tool} evicted: {event.reason}"),
+    events.ToolSubstituted: _Notice(lambda event: event.summary(), kind=ItemKind.WARNING, within=True),
+    events.TurnWaited: _Notice(
         lambda event: f"waiting for {count(len(event.servers), 'server')} to connect",
         lambda event: ", ".join(event.servers),
     ),
@@ -172,7 +139,7 @@ _NOTICES: Mapping[type[Event], _Notice] = {
 
 
 @singledispatch
-def _step(event: Event, seq: int, items: _Items) -> _Items:
+def _step(event: events.Event, seq: int, items: _Items) -> _Items:
     """Tell what has a notice, and ignore all else that is not part of the conversation."""
     notice = _NOTICES.get(type(event))
     if notice is None or (notice.within and not items):
@@ -181,19 +148,19 @@ def _step(event: Event, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _user_said(event: UserSaid, seq: int, items: _Items) -> _Items:
+def _user_said(event: events.UserSaid, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.USER, event.text))
 
 
 @_step.register
-def _answer_streamed(event: AnswerStreamed, seq: int, items: _Items) -> _Items:
+def _answer_streamed(event: events.AnswerStreamed, seq: int, items: _Items) -> _Items:
     if items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING:
         return (*items[:-1], replace(items[-1], text=items[-1].text + event.text))
     return (*items, Item(seq, ItemKind.ANSWER, event.text, status=ItemStatus.RUNNING))
 
 
 @_step.register
-def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
+def _model_responded(event: events.ModelResponded, seq: int, items: _Items) -> _Items:
     kind = ItemKind.THOUGHT if event.thought else ItemKind.ANSWER
     streaming = items and items[-1].kind is ItemKind.ANSWER and items[-1].status is ItemStatus.RUNNING
     if event.written:
@@ -205,7 +172,7 @@ def _model_responded(event: ModelResponded, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _settings_checked(event: SettingsChecked, seq: int, items: _Items) -> _Items:
+def _settings_checked(event: events.SettingsChecked, seq: int, items: _Items) -> _Items:
     """Say what went wrong in a conversation; before it begins, the page itself says so."""
     if not items or not event.problems:
         return items
@@ -216,7 +183,7 @@ def _settings_checked(event: SettingsChecked, seq: int, items: _Items) -> _Items
 
 
 @_step.register
-def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items:
+def _search_performed(event: events.SearchPerformed, seq: int, items: _Items) -> _Items:
     if event.by != "model":
         return items
     return (
@@ -234,7 +201,7 @@ def _search_performed(event: SearchPerformed, seq: int, items: _Items) -> _Items
 
 
 @_step.register
-def _marketplace_searched(event: MarketplaceSearched, _seq: int, items: _Items) -> _Items:
+def _marketplace_searched(event: events.MarketplaceSearched, _seq: int, items: _Items) -> _Items:
     """Note with the search that went on there what it found."""
     if event.by != "model" or not items or items[-1].kind is not ItemKind.SEARCH:
         return items
@@ -242,7 +209,7 @@ def _marketplace_searched(event: MarketplaceSearched, _seq: int, items: _Items) 
 
 
 @_step.register
-def _tool_loaded(event: ToolLoaded, seq: int, items: _Items) -> _Items:
+def _tool_loaded(event: events.ToolLoaded, seq: int, items: _Items) -> _Items:
     """Note its tokens with the newest search that found it; what is loaded by hand belongs to none.
 
     What nobody asked for says so itself.
@@ -274,7 +241,7 @@ def _with_searches(
 
 
 @_step.register
-def _call_started(event: CallStarted, seq: int, items: _Items) -> _Items:
+def _call_started(event: events.CallStarted, seq: int, items: _Items) -> _Items:
     if event.by != "model":
         return items
     opened = Item(
@@ -290,7 +257,7 @@ def _call_started(event: CallStarted, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _call_finished(event: CallFinished, _seq: int, items: _Items) -> _Items:
+def _call_finished(event: events.CallFinished, _seq: int, items: _Items) -> _Items:
     return _with_call(
         items,
         event.call_id,
@@ -302,12 +269,12 @@ def _call_finished(event: CallFinished, _seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _task_changed(event: TaskChanged, _seq: int, items: _Items) -> _Items:
+def _task_changed(event: events.TaskChanged, _seq: int, items: _Items) -> _Items:
     return _with_call(items, event.call_id, text=event.words)
 
 
 @_step.register
-def _call_progressed(event: CallProgress, _seq: int, items: _Items) -> _Items:
+def _call_progressed(event: events.CallProgress, _seq: int, items: _Items) -> _Items:
     running = (one for one in reversed(items) if one.status is ItemStatus.RUNNING and one.title == event.tool)
     call = next(running, None)
     return _with_call(items, call.call_id, text=event.words) if call is not None else items
@@ -321,7 +288,7 @@ def _with_call(items: _Items, call_id: str, **changes: Any) -> _Items:
 
 
 @_step.register
-def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
+def _call_rejected(event: events.CallRejected, seq: int, items: _Items) -> _Items:
     rejected = Item(
         seq,
         ItemKind.CALL,
@@ -335,7 +302,7 @@ def _call_rejected(event: CallRejected, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _breaker_changed(event: BreakerChanged, seq: int, items: _Items) -> _Items:
+def _breaker_changed(event: events.BreakerChanged, seq: int, items: _Items) -> _Items:
     if not items:
         return items
     kind = ItemKind.WARNING if event.after is BreakerState.OPEN else ItemKind.NOTICE
@@ -343,7 +310,7 @@ def _breaker_changed(event: BreakerChanged, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _server_answered(event: ServerAnswered, seq: int, items: _Items) -> _Items:
+def _server_answered(event: events.ServerAnswered, seq: int, items: _Items) -> _Items:
     """Say what a server wanted in the middle of a conversation, and what it got."""
     if not items or event.is_routine:
         return items
@@ -352,7 +319,7 @@ def _server_answered(event: ServerAnswered, seq: int, items: _Items) -> _Items:
 
 
 @_step.register
-def _turn_ended(event: TurnEnded, seq: int, items: _Items) -> _Items:
+def _turn_ended(event: events.TurnEnded, seq: int, items: _Items) -> _Items:
     if event.outcome in ("answered", "failed"):
         return _closed(items)
     kind = ItemKind.ERROR if event.outcome == "refused" else ItemKind.WARNING
@@ -368,5 +335,5 @@ def _closed(items: _Items) -> _Items:
 
 
 @_step.register
-def _failed(event: Failed, seq: int, items: _Items) -> _Items:
+def _failed(event: events.Failed, seq: int, items: _Items) -> _Items:
     return (*items, Item(seq, ItemKind.ERROR, event.hint, event.summary(), event.raw))

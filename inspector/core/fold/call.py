@@ -2,40 +2,20 @@
 
 from dataclasses import replace
 
+from inspector.core import events
 from inspector.core.definition import judged
 from inspector.core.error import BreakerState, BreakerStatus
-from inspector.core.events import (
-    ApprovalDecided,
-    BreakerChanged,
-    BudgetMeasured,
-    CallCounted,
-    CallFinished,
-    CallProgress,
-    CallRejected,
-    CallRetried,
-    CallStarted,
-    ContextReduced,
-    Decision,
-    DefinitionChanged,
-    LoopDetected,
-    ModelRequested,
-    ModelResponded,
-    ModelRetried,
-    TaskChanged,
-    ToolSubstituted,
-    VersionTold,
-)
 from inspector.core.fold.tool import evolve, step, with_tool
 from inspector.core.session import CallCost, InertiaState, SessionState
 
 
 @step.register
-def _breaker_changed(event: BreakerChanged, state: SessionState) -> SessionState:
+def _breaker_changed(event: events.BreakerChanged, state: SessionState) -> SessionState:
     status = breaker_status(event, state.at, state.breakers.get(event.name))
     return evolve(state, breakers={**state.breakers, event.name: status})
 
 
-def breaker_status(event: BreakerChanged, at: float, before: BreakerStatus | None) -> BreakerStatus:
+def breaker_status(event: events.BreakerChanged, at: float, before: BreakerStatus | None) -> BreakerStatus:
     """What is known of a breaker after its newest change, `at` seconds since 1970."""
     opens = event.after is BreakerState.OPEN
     return BreakerStatus(
@@ -52,12 +32,12 @@ def breaker_status(event: BreakerChanged, at: float, before: BreakerStatus | Non
 
 
 @step.register
-def _call_retried(_event: CallRetried, state: SessionState) -> SessionState:
+def _call_retried(_event: events.CallRetried, state: SessionState) -> SessionState:
     return evolve(state, retries=state.retries + 1, turn_retries=state.turn_retries + 1)
 
 
 @step.register
-def _model_retried(event: ModelRetried, state: SessionState) -> SessionState:
+def _model_retried(event: events.ModelRetried, state: SessionState) -> SessionState:
     return evolve(
         state,
         retries=state.retries + 1,
@@ -67,7 +47,7 @@ def _model_retried(event: ModelRetried, state: SessionState) -> SessionState:
 
 
 @step.register
-def _tool_substituted(_event: ToolSubstituted, state: SessionState) -> SessionState:
+def _tool_substituted(_event: events.ToolSubstituted, state: SessionState) -> SessionState:
     return evolve(state, substitutions=state.substitutions + 1)
 
 
@@ -86,7 +66,7 @@ def with_message(inertia: InertiaState) -> InertiaState:
 
 
 @step.register
-def _model_requested(event: ModelRequested, state: SessionState) -> SessionState:
+def _model_requested(event: events.ModelRequested, state: SessionState) -> SessionState:
     return evolve(
         state,
         model_calls=event.call,
@@ -96,7 +76,7 @@ def _model_requested(event: ModelRequested, state: SessionState) -> SessionState
     )
 
 
-def _cost(event: ModelRequested, state: SessionState) -> CallCost:
+def _cost(event: events.ModelRequested, state: SessionState) -> CallCost:
     static = state.budget.static_tools if state.budget is not None else 0
     return CallCost(
         call=event.call,
@@ -110,7 +90,7 @@ def _cost(event: ModelRequested, state: SessionState) -> CallCost:
 
 
 @step.register
-def _model_responded(event: ModelResponded, state: SessionState) -> SessionState:
+def _model_responded(event: events.ModelResponded, state: SessionState) -> SessionState:
     usage, costs = event.usage, state.costs
     if costs and costs[-1].call == event.call:
         reported = replace(
@@ -128,17 +108,17 @@ def _model_responded(event: ModelResponded, state: SessionState) -> SessionState
 
 
 @step.register
-def _context_reduced(_event: ContextReduced, state: SessionState) -> SessionState:
+def _context_reduced(_event: events.ContextReduced, state: SessionState) -> SessionState:
     return evolve(state, reductions=state.reductions + 1)
 
 
 @step.register
-def _budget_measured(event: BudgetMeasured, state: SessionState) -> SessionState:
+def _budget_measured(event: events.BudgetMeasured, state: SessionState) -> SessionState:
     return evolve(state, budget=event.budget)
 
 
 @step.register
-def _call_started(event: CallStarted, state: SessionState) -> SessionState:
+def _call_started(event: events.CallStarted, state: SessionState) -> SessionState:
     if event.by != "model":
         return state
     state = with_call(state, event.tool)
@@ -148,14 +128,14 @@ def _call_started(event: CallStarted, state: SessionState) -> SessionState:
 
 
 @step.register
-def _call_rejected(event: CallRejected, state: SessionState) -> SessionState:
+def _call_rejected(event: events.CallRejected, state: SessionState) -> SessionState:
     if event.is_refused:
         return evolve(state, refusals=state.refusals + 1)
     return evolve(state, rejections=state.rejections + 1, recovering=True)
 
 
 @step.register
-def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
+def _call_finished(event: events.CallFinished, state: SessionState) -> SessionState:
     known = state.known(event.tool)
     uses = known.uses + 1 if known else 0
     state = with_tool(state, event.tool, uses=uses, last_call=state.model_calls, last_used_at=state.at)
@@ -166,30 +146,30 @@ def _call_finished(event: CallFinished, state: SessionState) -> SessionState:
 
 
 @step.register
-def _call_reported(event: TaskChanged | CallProgress, state: SessionState) -> SessionState:
+def _call_reported(event: events.TaskChanged | events.CallProgress, state: SessionState) -> SessionState:
     return evolve(state, reports={**state.reports, event.tool: event.words})
 
 
 @step.register
-def _approval_decided(event: ApprovalDecided, state: SessionState) -> SessionState:
+def _approval_decided(event: events.ApprovalDecided, state: SessionState) -> SessionState:
     approved = state.approved
-    if event.decision in (Decision.SESSION, Decision.SERVER) and event.definition:
+    if event.decision in (events.Decision.SESSION, events.Decision.SERVER) and event.definition:
         approved |= {event.definition}
     return evolve(state, approvals={**state.approvals, event.tool: event}, approved=approved)
 
 
 @step.register
-def _call_counted(event: CallCounted, state: SessionState) -> SessionState:
+def _call_counted(event: events.CallCounted, state: SessionState) -> SessionState:
     return evolve(state, counts={**state.counts, event.tool: event})
 
 
 @step.register
-def _loop_detected(_event: LoopDetected, state: SessionState) -> SessionState:
+def _loop_detected(_event: events.LoopDetected, state: SessionState) -> SessionState:
     return evolve(state, loops=state.loops + 1)
 
 
 @step.register
-def _definition_changed(event: DefinitionChanged, state: SessionState) -> SessionState:
+def _definition_changed(event: events.DefinitionChanged, state: SessionState) -> SessionState:
     definitions = state.definitions
     if event.earlier is not None and event.earlier.tool is not None and event.before not in definitions:
         # First: it was listed before all of this session.
@@ -204,7 +184,7 @@ def _definition_changed(event: DefinitionChanged, state: SessionState) -> Sessio
     )
 
 
-def _untold(event: DefinitionChanged, state: SessionState) -> dict[str, tuple[str, ...]]:
+def _untold(event: events.DefinitionChanged, state: SessionState) -> dict[str, tuple[str, ...]]:
     """The breaking changes that the model needs to know: those of tools it has read."""
     untold = dict(state.untold)
     tool = state.known(event.tool)
@@ -216,7 +196,7 @@ def _untold(event: DefinitionChanged, state: SessionState) -> dict[str, tuple[st
     return {tool_id: why for tool_id, why in untold.items() if why}
 
 
-def _since_read(event: DefinitionChanged, state: SessionState) -> tuple[str, ...]:
+def _since_read(event: events.DefinitionChanged, state: SessionState) -> tuple[str, ...]:
     """What breaks between what the model read last and what is listed now, whatever was between them."""
     read = state.read_as.get(event.tool, "")
     if event.after == read:
@@ -229,6 +209,6 @@ def _since_read(event: DefinitionChanged, state: SessionState) -> tuple[str, ...
 
 
 @step.register
-def _version_told(event: VersionTold, state: SessionState) -> SessionState:
+def _version_told(event: events.VersionTold, state: SessionState) -> SessionState:
     untold = {tool: why for tool, why in state.untold.items() if tool not in event.tools}
     return evolve(state, untold=untold, read_as={tool: state.read_as[tool] for tool in untold})

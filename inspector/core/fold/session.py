@@ -3,25 +3,8 @@
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
+from inspector.core import events
 from inspector.core.definition import ToolDefinition
-from inspector.core.events import (
-    MarketplaceSearched,
-    MilestoneReached,
-    ModelSwitched,
-    ServerConnecting,
-    ServerFailed,
-    ServerListing,
-    ServerReady,
-    ServerRemoved,
-    ServerStopped,
-    SessionStarted,
-    SettingsChanged,
-    SettingsChecked,
-    ToolsChanged,
-    TrustChanged,
-    TurnEnded,
-    UserSaid,
-)
 from inspector.core.fold.call import with_message
 from inspector.core.fold.tool import evolve, step
 from inspector.core.server import ServerPhase
@@ -29,7 +12,7 @@ from inspector.core.session import ServerState, SessionState, ToolState
 
 
 @step.register
-def _session_started(event: SessionStarted, state: SessionState) -> SessionState:
+def _session_started(event: events.SessionStarted, state: SessionState) -> SessionState:
     return evolve(
         state,
         config=event.config,
@@ -49,34 +32,34 @@ def _session_started(event: SessionStarted, state: SessionState) -> SessionState
 
 
 @step.register
-def _settings_changed(event: SettingsChanged, state: SessionState) -> SessionState:
+def _settings_changed(event: events.SettingsChanged, state: SessionState) -> SessionState:
     return evolve(state, profile=event.profile, settings=event.settings)
 
 
 @step.register
-def _settings_checked(event: SettingsChecked, state: SessionState) -> SessionState:
+def _settings_checked(event: events.SettingsChecked, state: SessionState) -> SessionState:
     return evolve(state, problems=event.problems)
 
 
 @step.register
-def _milestone_reached(event: MilestoneReached, state: SessionState) -> SessionState:
+def _milestone_reached(event: events.MilestoneReached, state: SessionState) -> SessionState:
     return evolve(state, milestones=tuple(dict.fromkeys((*state.milestones, event.name))))
 
 
 @step.register
-def _model_switched(event: ModelSwitched, state: SessionState) -> SessionState:
+def _model_switched(event: events.ModelSwitched, state: SessionState) -> SessionState:
     return evolve(
         state, model=event.model, model_label=event.label, api_base=event.api_base, window=event.window
     )
 
 
 @step.register
-def _user_said(_event: UserSaid, state: SessionState) -> SessionState:
+def _user_said(_event: events.UserSaid, state: SessionState) -> SessionState:
     return evolve(state, busy=True, turn_retries=0, turn_dollars=0.0, inertia=with_message(state.inertia))
 
 
 @step.register
-def _turn_ended(_event: TurnEnded, state: SessionState) -> SessionState:
+def _turn_ended(_event: events.TurnEnded, state: SessionState) -> SessionState:
     return evolve(state, busy=False, recovering=False)
 
 
@@ -85,7 +68,7 @@ def _with_server(state: SessionState, server: ServerState) -> SessionState:
 
 
 @step.register
-def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionState:
+def _server_connecting(event: events.ServerConnecting, state: SessionState) -> SessionState:
     server = ServerState(
         event.server,
         phase=ServerPhase.CONNECTING,
@@ -97,13 +80,13 @@ def _server_connecting(event: ServerConnecting, state: SessionState) -> SessionS
 
 
 @step.register
-def _server_listing(event: ServerListing, state: SessionState) -> SessionState:
+def _server_listing(event: events.ServerListing, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     return _with_server(state, replace(known, tools=event.tools))
 
 
 @step.register
-def _server_ready(event: ServerReady, state: SessionState) -> SessionState:
+def _server_ready(event: events.ServerReady, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     server = ServerState(
         event.server,
@@ -141,7 +124,7 @@ def _with_definitions(
 
 
 @step.register
-def _tools_changed(event: ToolsChanged, state: SessionState) -> SessionState:
+def _tools_changed(event: events.ToolsChanged, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     changed = replace(known, tools=event.tools, tokens=event.tokens, skipped=event.skipped)
     ids = {f"{event.server}:{name}" for name in event.changed}
@@ -162,7 +145,7 @@ def _with_change(
 
 
 @step.register
-def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
+def _server_failed(event: events.ServerFailed, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     server = replace(
         known,
@@ -178,24 +161,24 @@ def _server_failed(event: ServerFailed, state: SessionState) -> SessionState:
 
 
 @step.register
-def _server_stopped(event: ServerStopped, state: SessionState) -> SessionState:
+def _server_stopped(event: events.ServerStopped, state: SessionState) -> SessionState:
     known = state.servers.get(event.server, ServerState(event.server))
     return _with_server(state, replace(known, phase=ServerPhase.STOPPED, tools=0, tokens=0))
 
 
 @step.register
-def _trust_changed(event: TrustChanged, state: SessionState) -> SessionState:
+def _trust_changed(event: events.TrustChanged, state: SessionState) -> SessionState:
     others = state.trusted_servers - {event.server}
     return evolve(state, trusted_servers=others | {event.server} if event.trusted else others)
 
 
 @step.register
-def _marketplace_searched(event: MarketplaceSearched, state: SessionState) -> SessionState:
+def _marketplace_searched(event: events.MarketplaceSearched, state: SessionState) -> SessionState:
     return evolve(state, marketplace=event.report)
 
 
 @step.register
-def _server_removed(event: ServerRemoved, state: SessionState) -> SessionState:
+def _server_removed(event: events.ServerRemoved, state: SessionState) -> SessionState:
     """Leave nothing of the server but the definitions that its calls were made with."""
     start = f"{event.server}:"
     return evolve(

@@ -4,18 +4,7 @@ from dataclasses import replace
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
-from inspector.core.events import (
-    CatalogBuilt,
-    CatalogEntry,
-    Event,
-    GateApplied,
-    IndexChanged,
-    RedundantSearch,
-    SearchPerformed,
-    ToolEvicted,
-    ToolLoaded,
-    ToolRefreshed,
-)
+from inspector.core import events
 from inspector.core.session import Binding, SessionState, ToolState
 
 __all__ = ["evolve", "step", "with_tool"]
@@ -37,7 +26,7 @@ else:
 
 
 @singledispatch
-def step(_event: Event, state: SessionState) -> SessionState:
+def step(_event: events.Event, state: SessionState) -> SessionState:
     """Ignore events that only the conversation or the feed shows."""
     return state
 
@@ -53,12 +42,12 @@ def with_tool(state: SessionState, tool_id: str, **changes: object) -> SessionSt
 
 
 @step.register
-def _index_changed(event: IndexChanged, state: SessionState) -> SessionState:
+def _index_changed(event: events.IndexChanged, state: SessionState) -> SessionState:
     return evolve(state, index=event.index)
 
 
 @step.register
-def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
+def _catalog_built(event: events.CatalogBuilt, state: SessionState) -> SessionState:
     tools = {entry.id: _rebound(state, entry) for entry in event.entries}
     known = ((tool_id, state.known(tool_id)) for tool_id in event.held if tool_id not in tools)
     held = {tool_id: _held(tool) for tool_id, tool in known if tool is not None}
@@ -85,7 +74,7 @@ def _catalog_built(event: CatalogBuilt, state: SessionState) -> SessionState:
     )
 
 
-def _rebound(state: SessionState, entry: CatalogEntry) -> ToolState:
+def _rebound(state: SessionState, entry: events.CatalogEntry) -> ToolState:
     """Loaded tools stay loaded and evicted ones evicted when the catalog is rebuilt (PRD section 5).
 
     So do those that come back with their server.
@@ -118,7 +107,7 @@ def _held(tool: ToolState) -> ToolState:
 
 
 @step.register
-def _tool_loaded(event: ToolLoaded, state: SessionState) -> SessionState:
+def _tool_loaded(event: events.ToolLoaded, state: SessionState) -> SessionState:
     tool = state.tools.get(event.tool)
     if tool is None or tool.binding.is_bound:
         return state
@@ -132,7 +121,7 @@ def _tool_loaded(event: ToolLoaded, state: SessionState) -> SessionState:
 
 
 @step.register
-def _tool_refreshed(event: ToolRefreshed, state: SessionState) -> SessionState:
+def _tool_refreshed(event: events.ToolRefreshed, state: SessionState) -> SessionState:
     tool = state.tools.get(event.tool)
     if tool is None:
         return state
@@ -175,7 +164,7 @@ def _found_tool(state: SessionState, tool: ToolState, reason: str, binding: Bind
 
 
 @step.register
-def _tool_evicted(event: ToolEvicted, state: SessionState) -> SessionState:
+def _tool_evicted(event: events.ToolEvicted, state: SessionState) -> SessionState:
     known = state.known(event.tool)
     if known is None or Binding.LOADED not in (known.binding, known.held_as):
         return state
@@ -186,7 +175,7 @@ def _tool_evicted(event: ToolEvicted, state: SessionState) -> SessionState:
 
 
 @step.register
-def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
+def _gate_applied(event: events.GateApplied, state: SessionState) -> SessionState:
     """Bind the tools the gate selected for this call; those it selected before are deferred again."""
     before, tools = frozenset(state.load_order), dict(state.tools)
     scores = {one.tool: one.score for one in event.candidates}
@@ -218,10 +207,10 @@ def _gate_applied(event: GateApplied, state: SessionState) -> SessionState:
 
 
 @step.register
-def _search_performed(_event: SearchPerformed, state: SessionState) -> SessionState:
+def _search_performed(_event: events.SearchPerformed, state: SessionState) -> SessionState:
     return evolve(state, searches=state.searches + 1)
 
 
 @step.register
-def _redundant_search(_event: RedundantSearch, state: SessionState) -> SessionState:
+def _redundant_search(_event: events.RedundantSearch, state: SessionState) -> SessionState:
     return evolve(state, redundant=state.redundant + 1)

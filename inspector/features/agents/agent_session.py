@@ -12,24 +12,8 @@ import hashlib
 import re
 from collections.abc import Iterator
 
+from inspector.core import events
 from inspector.core.budget import Budget, TokenParts
-from inspector.core.events import (
-    BudgetMeasured,
-    CallFinished,
-    CallStarted,
-    ContextReduced,
-    Event,
-    Failed,
-    ModelRequested,
-    ModelResponded,
-    ModelSwitched,
-    Origin,
-    SearchPerformed,
-    SessionStarted,
-    ToolLoaded,
-    TurnEnded,
-    UserSaid,
-)
 from inspector.core.ports import TokenCounter
 from inspector.core.prompt_cache import Charge
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
@@ -105,11 +89,11 @@ class AgentSession:
         self._answer: Answered | None = None
         self._is_turn = False
 
-    def start(self) -> SessionStarted:
+    def start(self) -> events.SessionStarted:
         """The first event of the session."""
         begun = self._begun
-        origin = Origin(begun.agent, begun.version, begun.session, begun.parent, self._file, READING)
-        return SessionStarted(
+        origin = events.Origin(begun.agent, begun.version, begun.session, begun.parent, self._file, READING)
+        return events.SessionStarted(
             config=begun.folder,
             servers=(),
             toolset="",
@@ -119,7 +103,7 @@ class AgentSession:
             origin=origin,
         )
 
-    def after(self, entry: Entry) -> Iterator[Event]:
+    def after(self, entry: Entry) -> Iterator[events.Event]:
         """The events of one more entry."""
         match entry:
             case Begun():
@@ -136,7 +120,9 @@ class AgentSession:
             case _:
                 yield from self._done(entry)
 
-    def _done(self, entry: Asked | Answered | Searched | Called | Compacted | Interrupted) -> Iterator[Event]:
+    def _done(
+        self, entry: Asked | Answered | Searched | Called | Compacted | Interrupted
+    ) -> Iterator[events.Event]:
         match entry:
             case Asked():
                 yield from self._asked(entry)
@@ -151,36 +137,36 @@ class AgentSession:
             case Interrupted():
                 yield self._interrupted(entry)
 
-    def end(self) -> Iterator[Event]:
+    def end(self) -> Iterator[events.Event]:
         """The events at the end of the transcript, or of what there is of it so far."""
         yield from self._tools.news(at_end=True)
         if self._answer is not None and not self._answer.calls:
             yield from self._turn_end()
 
-    def _resumed(self, begun: Begun) -> Iterator[Event]:
+    def _resumed(self, begun: Begun) -> Iterator[events.Event]:
         """The same session went on, perhaps with another model."""
         self._window = begun.window or self._window
         if begun.model and begun.model != self._model:
             yield self._switched(begun.model)
 
-    def _switched(self, model: str) -> ModelSwitched:
+    def _switched(self, model: str) -> events.ModelSwitched:
         self._model = model
-        return ModelSwitched(model, model, self._window)
+        return events.ModelSwitched(model, model, self._window)
 
-    def _asked(self, asked: Asked) -> Iterator[Event]:
+    def _asked(self, asked: Asked) -> Iterator[events.Event]:
         yield from self._turn_end()
         self._is_turn = True
         self._add(asked.text)
-        yield UserSaid(asked.text)
+        yield events.UserSaid(asked.text)
 
-    def _turn_end(self) -> Iterator[Event]:
+    def _turn_end(self) -> Iterator[events.Event]:
         if self._is_turn:
             self._is_turn = False
             text = self._answer.text if self._answer is not None else ""
-            yield TurnEnded("answered", text)
+            yield events.TurnEnded("answered", text)
         self._answer = None
 
-    def _answered(self, answered: Answered) -> Iterator[Event]:
+    def _answered(self, answered: Answered) -> Iterator[events.Event]:
         yield from self._tools.news()
         if answered.model and answered.model != self._model:
             yield self._switched(answered.model)
@@ -189,7 +175,7 @@ class AgentSession:
         if answered.finish_reason != TOTALS:
             self._answer = answered
             self._add(answered.text)
-        yield ModelResponded(
+        yield events.ModelResponded(
             self._calls,
             answered.text,
             answered.calls,
@@ -199,7 +185,7 @@ class AgentSession:
             tool_tokens=answered.tool_tokens,
         )
 
-    def _request(self) -> Iterator[Event]:
+    def _request(self) -> Iterator[events.Event]:
         """What can be counted of the request that the answer replies to."""
         tools = self._tools
         parts = TokenParts(
@@ -211,11 +197,11 @@ class AgentSession:
         )
         # Without every size and the window, a budget would be a guess.
         if self._window and not tools.uncounted:
-            yield BudgetMeasured(Budget(self._window, parts, tools.static_tokens, self._tokenizer))
+            yield events.BudgetMeasured(Budget(self._window, parts, tools.static_tokens, self._tokenizer))
         charge = Charge(plain=parts.input)
-        yield ModelRequested(self._calls, tools.bound, parts, self._messages, charge=charge)
+        yield events.ModelRequested(self._calls, tools.bound, parts, self._messages, charge=charge)
 
-    def _searched(self, searched: Searched) -> Iterator[Event]:
+    def _searched(self, searched: Searched) -> Iterator[events.Event]:
         ids = tuple(dict.fromkeys(self._tools.find(tool) for tool in searched.found))
         yield from self._tools.news()
         loaded = {id_: tokens for id_ in ids if (tokens := self._tools.load(id_)) is not None}
@@ -236,11 +222,11 @@ class AgentSession:
         )
         self._searches += self._count(compact([searched.query, *searched.names]))
         self._messages += 2
-        yield SearchPerformed(report, searched.error)
+        yield events.SearchPerformed(report, searched.error)
         for place, (id_, tokens) in enumerate(loaded.items(), start=1):
-            yield ToolLoaded(id_, tokens, f"search {request.label()}", place)
+            yield events.ToolLoaded(id_, tokens, f"search {request.label()}", place)
 
-    def _called(self, called: Called) -> Iterator[Event]:
+    def _called(self, called: Called) -> Iterator[events.Event]:
         tool_id = self._tools.call(called.tool)
         yield from self._tools.news()
         added, given = 0, compact(called.arguments) if called.arguments else ""
@@ -249,20 +235,20 @@ class AgentSession:
             added = sum(self._count(words) for words in (called.text, given) if words)
             self._history += added
         took = called.milliseconds or 0.0
-        yield CallStarted(called.call_id, tool_id, called.arguments)
-        yield CallFinished(called.call_id, tool_id, called.ok, called.text, took, tokens=added)
+        yield events.CallStarted(called.call_id, tool_id, called.arguments)
+        yield events.CallFinished(called.call_id, tool_id, called.ok, called.text, took, tokens=added)
 
-    def _compacted(self, compacted: Compacted) -> ContextReduced:
+    def _compacted(self, compacted: Compacted) -> events.ContextReduced:
         replaced, self._messages = self._messages, 1
         self._history, self._searches = self._count(compacted.text), 0
         before, after = compacted.before or 0, compacted.after or 0
-        return ContextReduced("compaction", before, after, replaced, compacted.text)
+        return events.ContextReduced("compaction", before, after, replaced, compacted.text)
 
-    def _interrupted(self, interrupted: Interrupted) -> Event:
+    def _interrupted(self, interrupted: Interrupted) -> events.Event:
         if not interrupted.by_user:
-            return Failed(self._begun.agent, interrupted.message)
+            return events.Failed(self._begun.agent, interrupted.message)
         self._is_turn, self._answer = False, None
-        return TurnEnded("cancelled", interrupted.message)
+        return events.TurnEnded("cancelled", interrupted.message)
 
     def _add(self, text: str) -> None:
         """A message joins the conversation."""

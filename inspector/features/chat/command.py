@@ -8,37 +8,9 @@ import click
 from inspector.cli.launch import model_failure, run_headless
 from inspector.cli.options import COMMON, Options, as_json, session_command
 from inspector.cli.table import is_json, say, say_json, say_report
+from inspector.core import events
 from inspector.core.budget import Prices, budget_report
 from inspector.core.error import ConfigError, ModelError
-from inspector.core.events import (
-    BreakerChanged,
-    CallFinished,
-    CallRejected,
-    CallRetried,
-    CallStarted,
-    ContextReduced,
-    Event,
-    Failed,
-    GateApplied,
-    LoopDetected,
-    MarketplaceSearched,
-    MilestoneReached,
-    ModelRequested,
-    ModelResponded,
-    ModelRetried,
-    Record,
-    RedundantSearch,
-    SearchPerformed,
-    SettingsChanged,
-    SettingsChecked,
-    TaskChanged,
-    ToolEvicted,
-    ToolLoaded,
-    ToolSubstituted,
-    TurnEnded,
-    TurnWaited,
-    UserSaid,
-)
 from inspector.core.events.base import record_json
 from inspector.core.fold import apply
 from inspector.core.marketplace import MarketplaceReport, Suggestion, terms_text
@@ -76,21 +48,21 @@ _RESULT_CHARACTERS = 1200
 
 
 # Events of which a line says it all, and how the line begins.
-_SUMMED_UP: Mapping[type[Event], str] = {
-    CallRetried: "    ↻ ",
-    TaskChanged: "    ⧗ ",
-    ModelRetried: "  ↻ ",
-    ToolSubstituted: "\n⇄ ",
-    BreakerChanged: "  ⚠ circuit breaker: ",
-    LoopDetected: "  ⚠ loop: ",
-    ContextReduced: "  ⚠ window nearly full: ",
-    RedundantSearch: "  ⚠ ",
-    ToolEvicted: "  ✕ evicted ",
-    SettingsChanged: "\n◇ ",
-    SettingsChecked: "\n⚠ settings: ",
-    TurnWaited: "\n◇ waiting ",
-    MilestoneReached: "\n◇ milestone ",
-    Failed: "  ✕ ",
+_SUMMED_UP: Mapping[type[events.Event], str] = {
+    events.CallRetried: "    ↻ ",
+    events.TaskChanged: "    ⧗ ",
+    events.ModelRetried: "  ↻ ",
+    events.ToolSubstituted: "\n⇄ ",
+    events.BreakerChanged: "  ⚠ circuit breaker: ",
+    events.LoopDetected: "  ⚠ loop: ",
+    events.ContextReduced: "  ⚠ window nearly full: ",
+    events.RedundantSearch: "  ⚠ ",
+    events.ToolEvicted: "  ✕ evicted ",
+    events.SettingsChanged: "\n◇ ",
+    events.SettingsChecked: "\n⚠ settings: ",
+    events.TurnWaited: "\n◇ waiting ",
+    events.MilestoneReached: "\n◇ milestone ",
+    events.Failed: "  ✕ ",
 }
 
 
@@ -102,8 +74,8 @@ class Transcript:
         self._prices = prices
         self._state = SessionState()
 
-    def on_record(self, record: Record) -> None:
-        if record.kind in (ModelRequested.kind, ModelResponded.kind):
+    def on_record(self, record: events.Record) -> None:
+        if record.kind in (events.ModelRequested.kind, events.ModelResponded.kind):
             self._state = apply(self._state, record)
         event = record.event
         if type(event) in _SUMMED_UP:
@@ -111,15 +83,15 @@ class Transcript:
         self._print(event)
 
     @singledispatchmethod
-    def _print(self, _event: Event) -> None:
+    def _print(self, _event: events.Event) -> None:
         """Print nothing: most events are detail."""
 
     @_print.register
-    def _user_said(self, event: UserSaid) -> None:
+    def _user_said(self, event: events.UserSaid) -> None:
         say(f"\nYou\n{_indented(event.text)}")
 
     @_print.register
-    def _model_responded(self, event: ModelResponded) -> None:
+    def _model_responded(self, event: events.ModelResponded) -> None:
         if event.text:
             thinks = " thinks" if event.thought else ""
             say(f"\nModel{thinks}\n{_indented(event.text)}")
@@ -134,7 +106,7 @@ class Transcript:
             say(f"  tokens: {'; '.join(filter(None, parts))}")
 
     @_print.register
-    def _search_performed(self, event: SearchPerformed) -> None:
+    def _search_performed(self, event: events.SearchPerformed) -> None:
         say(f"\n⌕ search_tools  {event.summary()}  {milliseconds(event.report.latency_ms)}")
         for hit in event.report.results:
             say(f"    {hit.tool_id}  {hit.score.value:.2f}  {hit.outcome}")
@@ -142,35 +114,35 @@ class Transcript:
             say(f"    {event.report.note}")
 
     @_print.register
-    def _marketplace_searched(self, event: MarketplaceSearched) -> None:
+    def _marketplace_searched(self, event: events.MarketplaceSearched) -> None:
         say_report(_suggested(event.report))
 
     @_print.register
-    def _tool_loaded(self, event: ToolLoaded) -> None:
+    def _tool_loaded(self, event: events.ToolLoaded) -> None:
         ahead = f"  bound ahead: {event.reason}" if event.cause == "inertia" else ""
         say(f"  + loaded {event.tool}  {count(event.tokens, 'token')}{ahead}")
 
     @_print.register
-    def _call_rejected(self, event: CallRejected) -> None:
+    def _call_rejected(self, event: events.CallRejected) -> None:
         say(f"\n✕ {event.name}  {event.text}")
 
     @_print.register
-    def _call_started(self, event: CallStarted) -> None:
+    def _call_started(self, event: events.CallStarted) -> None:
         say(f"\n▸ {event.tool}  {arguments_text(event.arguments)}")
 
     @_print.register
-    def _call_finished(self, event: CallFinished) -> None:
+    def _call_finished(self, event: events.CallFinished) -> None:
         say(f"    {event.outcome}  {milliseconds(event.milliseconds)}")
         say(_indented(_shortened(event.text)))
 
     @_print.register
-    def _gate_applied(self, event: GateApplied) -> None:
+    def _gate_applied(self, event: events.GateApplied) -> None:
         say(f"\n◇ gate  {event.summary()}  {milliseconds(event.milliseconds)}")
         for tool_id in event.active:
             say(f"    {tool_id}")
 
     @_print.register
-    def _turn_ended(self, event: TurnEnded) -> None:
+    def _turn_ended(self, event: events.TurnEnded) -> None:
         if event.outcome not in ("answered", "failed", "refused"):
             say(f"  ⚠ {event.outcome}: {event.text}")
 
@@ -230,5 +202,5 @@ async def converse(bench: Workbench, messages: tuple[str, ...]) -> None:
 def _failure(bench: Workbench) -> ModelError:
     """The failure that ended the turn."""
     failed = bench.records(kinds=("error",))[-1].event
-    assert isinstance(failed, Failed)
+    assert isinstance(failed, events.Failed)
     return model_failure(failed, bench.session_id)
