@@ -42,10 +42,11 @@ class SchemaField:
     schema: JsonObject = field(default_factory=dict)
 
 
-def fields(schema: JsonObject) -> tuple[SchemaField, ...]:
-    """The parameters of an object schema in declaration order, with references resolved."""
-    root = schema if isinstance(schema, Mapping) else {}
-    resolved = resolve(root, root)
+def fields(schema: JsonObject, root: JsonObject | None = None) -> tuple[SchemaField, ...]:
+    """The parameters of an object schema, a part of `root`, in declaration order, with references resolved."""
+    schema = schema if isinstance(schema, Mapping) else {}
+    root = schema if root is None else root
+    resolved = resolve(schema, root)
     properties = resolved.get("properties")
     if not isinstance(properties, Mapping):
         return ()
@@ -54,6 +55,11 @@ def fields(schema: JsonObject) -> tuple[SchemaField, ...]:
         set(required) if isinstance(required, list) and all(isinstance(n, str) for n in required) else set()
     )
     return tuple(_field(str(name), value, name in names, root) for name, value in properties.items())
+
+
+def elements(parameter: SchemaField, root: JsonObject) -> SchemaField:
+    """What a parameter's elements are, as the schema of an array says."""
+    return _field(parameter.name, parameter.schema.get("items"), False, root)
 
 
 def defaults(schema: JsonObject) -> dict[str, object]:

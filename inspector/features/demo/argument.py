@@ -7,10 +7,10 @@ from functools import lru_cache
 from typing import Any
 from zoneinfo import available_timezones
 
-from inspector.features.demo.reading import FORMULA, QUERY, Reading, word_set, words_of
+from inspector.features.demo.reading import FORMULA, QUERY, Reading, word_set
 from inspector.schema.json_value import JsonObject
-from inspector.schema.schema import SchemaField, fields, resolve
-from inspector.search.index.vocabulary import stem, terms
+from inspector.schema.schema import SchemaField, elements, fields
+from inspector.search.index.vocabulary import stem, terms, written_words
 
 _MAX_TEXT, _MAX_TITLE, _MAX_DEPTH = 4_000, 80, 4
 _CITY = word_set("city location place town region country address destination")
@@ -21,7 +21,6 @@ _DAY = word_set("date day start since until due deadline when shipped end after 
 _TIME = word_set("time at clock")
 _ZONE = word_set("zone zones timezone timezones tz")
 _CODE = word_set("path file filename sku code url uri key isbn branch repo repository id number")
-_DEFINITIONS = ("$defs", "definitions")
 
 
 @dataclass(slots=True)
@@ -79,7 +78,7 @@ def _leaves(node: object, depth: int) -> list[str]:
 
 
 def _object(schema: JsonObject, root: JsonObject, source: Source, depth: int) -> Filled:
-    declared = fields(_rooted(schema, root))
+    declared = fields(schema, root)
     filled: dict[str, Any] = {}
     missing: list[str] = []
     for parameter in sorted(declared, key=_order):
@@ -95,7 +94,7 @@ def _order(parameter: SchemaField) -> tuple[bool, int]:
     """Required parameters come first, flags before the choices they may explain, content before its title."""
     kinds = ("boolean", "enum", "integer", "number")
     place = kinds.index(parameter.type) if parameter.type in kinds else len(kinds)
-    is_title = parameter.required and not _TITLE.isdisjoint(words_of(parameter.name))
+    is_title = parameter.required and not _TITLE.isdisjoint(written_words(parameter.name))
     return not parameter.required, place + is_title
 
 
@@ -105,10 +104,7 @@ def _value(parameter: SchemaField, root: JsonObject, source: Source, depth: int)
         arguments, missing = _inside(parameter, root, source, depth)
         return (arguments or ({} if parameter.required and not missing else None)), missing
     if parameter.type == "array" and depth:
-        raw = parameter.schema.get("items")
-        items = resolve(raw, root) if isinstance(raw, Mapping) else {}
-        declared = fields(_rooted({"properties": {parameter.name: dict(items)}}, root))
-        item = declared[0] if declared else SchemaField(parameter.name, "any")
+        item = elements(parameter, root)
         if item.type == "object":
             arguments, missing = _inside(item, root, source, depth)
             return ([arguments] if arguments else None), missing
@@ -141,7 +137,7 @@ def _simple(parameter: SchemaField, source: Source) -> object:
 
 def _boolean(parameter: SchemaField, source: Source) -> bool | None:
     """True if the step names the parameter, False if it negates it, else None."""
-    text, names = source.reading.text.lower(), words_of(parameter.name)
+    text, names = source.reading.text.lower(), written_words(parameter.name)
     if names in {("on",), ("is", "on"), ("enabled",), ("off",)}:
         switch = re.search(r"\b(?:turn|switch)(?:ed|ing)?\b.*?\b(on|off)\b", text)
         return (switch.group(1) == "on") == (names != ("off",)) if switch else None
@@ -169,7 +165,7 @@ def _mentioned(choices: tuple[object, ...], source: Source) -> list[object]:
 
 def _number(parameter: SchemaField, source: Source) -> int | float | None:
     """A number in the step that fits by the words beside it, or any number for a required parameter."""
-    about = {*map(stem, words_of(parameter.name)), *terms(parameter.description)}
+    about = {*map(stem, written_words(parameter.name)), *terms(parameter.description)}
     fitting = [
         (place, number)
         for place, number in enumerate(source.reading.numbers)
@@ -185,18 +181,14 @@ def _number(parameter: SchemaField, source: Source) -> int | float | None:
 
 def _text(parameter: SchemaField, source: Source) -> str | None:
     """The text for a parameter, chosen by its name."""
-    names = frozenset(words_of(parameter.name))
+    names = frozenset(written_words(parameter.name))
     if parameter.schema.get("format") in ("date", "date-time"):
         names |= {"date"}
     for known, find in _BY_NAME:
         if names & known:
             return find(parameter, source)
-    return _anything(source) if parameter.required else None
-
-
-def _anything(source: Source) -> str | None:
     reading = source.reading
-    return source.take((*reading.quotes, *reading.codes, *reading.places))
+    return source.take((*reading.quotes, *reading.codes, *reading.places)) if parameter.required else None
 
 
 def _day(parameter: SchemaField, source: Source) -> str | None:
@@ -262,7 +254,7 @@ _BY_NAME: tuple[tuple[frozenset[str], Callable[[SchemaField, Source], str | None
 
 
 def _elements(item: SchemaField, parameter: SchemaField, source: Source) -> list[object]:
-    reading, names = source.reading, frozenset(words_of(parameter.name))
+    reading, names = source.reading, frozenset(written_words(parameter.name))
     if item.type in {"integer", "number"}:
         return [number.value for number in reading.numbers] if parameter.required else []
     if item.type not in {"string", "any"}:
@@ -279,7 +271,7 @@ def _earlier_id(parameter: SchemaField, source: Source) -> object:
     """The id of the first earlier row, if a required parameter needs one and the step refers to that."""
     if not parameter.required or not source.rows or not source.reading.refers:
         return None
-    names = words_of(parameter.name)
+    names = written_words(parameter.name)
     nouns = [stem(name) for name in names if name not in {"id", "number", "key"}]
     keys = [parameter.name]
     if source.about.issuperset(nouns) and ("string" not in parameter.type or names[-1:] == ("id",)):
@@ -292,10 +284,3 @@ def _is_id(candidate: object, kind: str) -> bool:
     if isinstance(candidate, int) and not isinstance(candidate, bool):
         return "integer" in kind or "number" in kind or kind == "any"
     return isinstance(candidate, str) and ("string" in kind or kind == "any")
-
-
-def _rooted(schema: JsonObject, root: JsonObject) -> JsonObject:
-    """A part of a schema, with the definitions that its local references need."""
-    if not isinstance(schema, Mapping):
-        return {}
-    return {**{key: root[key] for key in _DEFINITIONS if isinstance(root, Mapping) and key in root}, **schema}

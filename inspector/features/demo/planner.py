@@ -115,13 +115,11 @@ def _documents(result: str) -> list[Any]:
     return values
 
 
-def rows(result: str) -> tuple[Mapping[str, Any], ...]:
-    """The records in a result: those of a list, of the only list inside an object, or the object itself."""
-    return _records(_documents(result))[1]
-
-
 def _records(values: list[Any]) -> tuple[Mapping[str, Any], tuple[Mapping[str, Any], ...]]:
-    """The records, and the other fields of the object around them, such as their city."""
+    """The records, and the other fields of the object around them, such as their city.
+
+    They are those of a list, of the only list inside an object, or the object itself.
+    """
     around: Mapping[str, Any] = {}
     if len(values) == 1 and isinstance(values[0], list):
         values = values[0]
@@ -260,7 +258,8 @@ class _Plan:
         asked, last = good[-1]
         # The step's words say what the rows are if the tool's name, such as "search", does not.
         about = frozenset(terms(f"{_shown(last.call.name)} {asked}"))
-        return Source(reading, rows(last.result), render(last.result, PASSED_ON), about, asked)
+        _, rows = _records(_documents(last.result))
+        return Source(reading, rows, render(last.result, PASSED_ON), about, asked)
 
 
 def _query(reading: Reading, attempt: Attempt) -> str:

@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from inspector.schema.json_value import JsonObject
-from inspector.schema.schema import SchemaField, fields, resolve
+from inspector.schema.schema import SchemaField, elements, fields
 from inspector.search.index.query import STEP_VERBS
-from inspector.search.index.vocabulary import stem, terms
+from inspector.search.index.vocabulary import STOP_WORDS, stem, terms, written_words
 from inspector.tokens.manifest import SEARCH_TOOLS
 
 MAX_STEPS = 5
@@ -21,12 +21,6 @@ def word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def words_of(name: str) -> tuple[str, ...]:
-    """The words of a parameter's name, in lower case."""
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return tuple(word.lower() for word in re.findall(r"[^\W\d_]+", split))
-
-
 @lru_cache
 def stems(words: frozenset[str]) -> frozenset[str]:
     """The stems of some words, computed on first use because importing the stemmer is slow."""
@@ -35,14 +29,15 @@ def stems(words: frozenset[str]) -> frozenset[str]:
 
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*(?:'\w[^']*)*'(?!\w)")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"'”’)]?\s+|\s*;\s*|\n+")
+_VERBS = STEP_VERBS | word_set("count dim disable draft enable forward label lock notify pin play unlock")
 # A noun can look like a verb ("orders and mail"), so a verb counts only before its object.
 _JOINT = re.compile(
     r"(?i:,?\s+(?:and(?:\s+(?:then|also|please))?|then|afterwards|after that)|,)\s+"
-    r"(?=([A-Za-z]+)\s+(?:(?i:the|a|an|it|them|that|this|these|those|my|me|us|our|all|each|every|any|on|off|up"
+    rf"(?=(?i:{'|'.join(sorted(_VERBS))})\s+"
+    r"(?:(?i:the|a|an|it|them|that|this|these|those|my|me|us|our|all|each|every|any|on|off|up"
     r"|down|to|for|in|out|how|what|which|whether)\b|[\dA-Z\x00\"'“‘]))"
 )
 _LEADING = re.compile(r"^(?:and|also|please|then|,)\s+", re.IGNORECASE)
-_VERBS = STEP_VERBS | word_set("count dim disable draft enable forward label lock notify pin play unlock")
 
 
 def split(text: str) -> tuple[str, ...]:
@@ -54,23 +49,10 @@ def split(text: str) -> tuple[str, ...]:
         return f"\0{len(quotes) - 1}\0"
 
     hidden = _QUOTED.sub(hide, text.replace("\0", " ")[:MAX_CHARACTERS])
-    pieces = [piece for sentence in _SENTENCE.split(hidden) for piece in _pieces(sentence)]
-    steps = [_tidy(piece, quotes) for piece in pieces]
+    pieces = [piece for sentence in _SENTENCE.split(hidden) for piece in _JOINT.split(sentence)]
+    bare = [_LEADING.sub("", piece.strip()).strip(" ,") for piece in pieces]
+    steps = [re.sub(r"\0(\d+)\0", lambda match: quotes[int(match[1])], step) for step in bare]
     return tuple(step for step in steps if any(char.isalnum() for char in step))[:MAX_STEPS]
-
-
-def _pieces(sentence: str) -> Iterator[str]:
-    start = 0
-    for joint in _JOINT.finditer(sentence):
-        if joint[1].lower() in _VERBS:
-            yield sentence[start : joint.start()]
-            start = joint.end()
-    yield sentence[start:]
-
-
-def _tidy(piece: str, quotes: list[str]) -> str:
-    bare = _LEADING.sub("", piece.strip()).strip(" ,")
-    return re.sub(r"\x00(\d+)\x00", lambda match: quotes[int(match.group(1))], bare).replace("\0", " ")
 
 
 # Arithmetic written in words.
@@ -102,7 +84,6 @@ _FILLERS = word_set("tell give need want like all any first second third last on
 _REFERENCES = word_set("it them that this those these list result results one ones")
 _EMAIL = re.compile(r"[^\s@<>()\"',;:]+@[^\s@<>()\"',;:]*[^\s@<>()\"',;:.!?]")
 _DATE = re.compile(r"\b\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2})?)?\b")
-_TIME = re.compile(r"\b(\d{4}-\d{2}-\d{2})(?:,?\s+at|,)?\s+(\d{1,2}):(\d{2})\b")
 _TIME = re.compile(r"(?<![\w:-])(?:[01]?\d|2[0-3]):[0-5]\d(?![\w:])")
 _NUMBER = re.compile(r"(?<![\w.-])-?\d+(?:\.\d+)?(?![\w-]*[A-Za-z]\d)")
 _TOPIC = re.compile(
@@ -146,7 +127,6 @@ class Reading:
     capability: tuple[str, ...]
     terms: tuple[str, ...]
     words: frozenset[str]
-    is_question: bool
     refers: bool
 
     @property
@@ -179,7 +159,6 @@ def read(text: str) -> Reading:
         capability=capability,
         terms=tuple(dict.fromkeys(stem(word.lower()) for word in capability)),
         words=frozenset(map(stem, lower)),
-        is_question=bool(_QUESTION.match(text.strip())),
         refers=bool(_REFERENCES.intersection(lower)),
     )
 
@@ -191,7 +170,7 @@ def _capability(text: str, places: list[str]) -> Iterator[str]:
     is_first = True
     for word in re.findall(r"[^\W\d_]+", re.sub(r"\b\w+['’]\w+\b", " ", text)):
         lower = word.lower()
-        is_common = terms(f"{lower} zz") == (stem("zz"),) or stem(lower) in stems(_FILLERS) or len(word) < 2
+        is_common = lower in STOP_WORDS or stem(lower) in stems(_FILLERS) or len(word) < 2
         # “List the files” begins with a verb that elsewhere refers to a result.
         if not is_common and (is_first or lower not in _REFERENCES):
             is_first = False
@@ -258,7 +237,7 @@ def _bound(wire: str, function: Mapping[str, Any]) -> Bound:
     raw = function.get("parameters")
     schema = raw if isinstance(raw, Mapping) else {}
     name = wire.partition("__")[2] or wire
-    parameters = _parameters(schema)
+    parameters = list(_parameters(schema, schema))
     said = " ".join(f"{p.name} {p.description} {' '.join(map(str, p.choices))}" for p in parameters)
     about = str(function.get("description") or "")
     return Bound(
@@ -266,21 +245,17 @@ def _bound(wire: str, function: Mapping[str, Any]) -> Bound:
         schema,
         frozenset(terms(name)),
         frozenset(terms(f"{name} {about} {said}")),
-        frozenset(word for parameter in parameters for word in words_of(parameter.name)),
+        frozenset(word for parameter in parameters for word in written_words(parameter.name)),
     )
 
 
-def _parameters(schema: JsonObject, depth: int = _DEPTH) -> list[SchemaField]:
+def _parameters(schema: JsonObject, root: JsonObject, depth: int = _DEPTH) -> Iterator[SchemaField]:
     """The parameters, including those inside objects and arrays of objects."""
-    shared = {key: schema[key] for key in ("$defs", "definitions") if key in schema}
-    parameters: list[SchemaField] = []
-    for parameter in fields(schema):
-        parameters.append(parameter)
-        items = parameter.schema.get("items")
-        inner = resolve(items, schema) if isinstance(items, Mapping) else parameter.schema
-        if depth and isinstance(inner.get("properties"), Mapping):
-            parameters += _parameters({**shared, **inner}, depth - 1)
-    return parameters
+    for parameter in fields(schema, root):
+        yield parameter
+        if depth:
+            inner = elements(parameter, root) if "items" in parameter.schema else parameter
+            yield from _parameters(inner.schema, root, depth - 1)
 
 
 def fitting(tools: Sequence[Bound], reading: Reading, found: Mapping[str, bool]) -> list[Bound]:
@@ -326,7 +301,7 @@ def _kind(tool: Bound, reading: Reading) -> float:
     # With numbers alone, "add" neither asks nor changes anything.
     if len(reading.numbers) > 1 and stems(_ARITHMETIC).issuperset(reading.terms):
         return 0.1
-    asks = reading.is_question or not stems(READING_VERBS).isdisjoint(reading.terms[:1])
+    asks = _QUESTION.match(reading.text) is not None or not stems(READING_VERBS).isdisjoint(reading.terms[:1])
     if stems(READING_VERBS).isdisjoint(tool.name) != asks:
         return 0.1
     writes = tool.name if asks else reading.terms[:1]

@@ -39,12 +39,8 @@ def suggested(tool: Tool) -> Path:
     return Path.cwd() / f"{_file_name(tool)}.patch"
 
 
-def texts(tool: Tool) -> str:
-    """Return the texts of a tool that its author can choose, as they are."""
-    return "\n".join(_lines(tool)) + "\n"
-
-
 def _lines(tool: Tool) -> Iterator[str]:
+    """Yield the texts of a tool that its author can choose, as they are."""
     wording = wording_of(tool)
     yield f"name: {wording.name}"
     yield ""

@@ -17,7 +17,6 @@ from inspector.search.answer.why_not import LOOKED_UP, LedgerLine, WhyNot
 from inspector.search.index.vocabulary import as_written
 from inspector.search.ranker.ranker_list import INFO
 
-_RESULTS = ("#", "tool", "score", "state", "signals")
 _MISSES_SHOWN, _FIRST, _NONE = 10, 5, "nothing"
 
 # Outcomes as people say them; the terms of art are those of the events and of --json.
