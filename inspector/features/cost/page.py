@@ -38,22 +38,6 @@ class Trial:
         self._made_of: tuple[object, ...] = ()
         self._effect: tuple[ChangeEffect, tuple[float | None, float | None]] | None = None
 
-    @property
-    def is_empty(self) -> bool:
-        return self.change == SetupChange()
-
-    def reset(self) -> None:
-        """Discard the change."""
-        self.change = SetupChange()
-
-    def toggle_server(self, name: str) -> None:
-        """Defer a server's tools, or bind them."""
-        self.change = self.change.with_server(name)
-
-    def toggle_pin(self, tool_id: str) -> None:
-        """Pin or unpin a tool."""
-        self.change = self.change.with_pin(tool_id)
-
     def effect(self, prices: Prices | None) -> tuple[ChangeEffect, tuple[float | None, float | None]]:
         """Return the first call before and after the change, and what an assumed session costs then."""
         setup, meter = self._session.setup, self._session.accounting.meter
@@ -75,7 +59,7 @@ class Trial:
         todo = steps(self._session.setup, self.change, self.effect(prices)[0])
         for path, value in todo.knobs.items():
             commands.change_setting(path, value)
-        self.reset()
+        self.change = SetupChange()
         return todo.by_hand
 
 
@@ -229,27 +213,27 @@ class BudgetScreen(ToolKeys):
 
     @property
     def is_trying(self) -> bool:
-        return self._trial is not None and not self._trial.is_empty
+        return self._trial is not None and self._trial.change != SetupChange()
 
     def show_effect(self) -> None:
         """Show the effect of the change, or what can be tried."""
         self.refresh_bindings()
         tried = self._trial
-        if tried is None or tried.is_empty:
+        if tried is None or not self.is_trying:
             self.query_one(NowView).show_effect(hint, None)
             return
         effect, dollars = tried.effect(self.prices)
         then = {tool_id: effect.then.binding(tool_id) for tool_id in self.session.state.tools}
         self.query_one(NowView).show_effect(lambda width: effect_text(effect, dollars, width), then)
 
-    def _try(self, change: Callable[[Trial], None]) -> None:
+    def _try(self, change: Callable[[SetupChange], SetupChange]) -> None:
         """Update the what-if change; a replay has none."""
         if self.context.replay.is_replay:
             self.warn(REPLAYED)
             return
         if self._trial is None:
             self._trial = Trial(self.session)
-        change(self._trial)
+        self._trial.change = change(self._trial.change)
         self.show_effect()
 
     @property
@@ -264,22 +248,22 @@ class BudgetScreen(ToolKeys):
     def action_defer(self) -> None:
         """Try deferring or binding the server of the row."""
         if self._row:
-            self._try(lambda tried: tried.toggle_server(server_of(self._row)))
+            self._try(lambda tried: tried.with_server(server_of(self._row)))
 
     def action_pin(self) -> None:
         """Try pinning or unpinning the tool of the row."""
         if not self._row or is_server(self._row):
             self.notify("P pins a tool. Press enter to open a server, then choose a tool.", markup=False)
             return
-        self._try(lambda tried: tried.toggle_pin(self._row))
+        self._try(lambda tried: tried.with_pin(self._row))
 
     def action_reset(self) -> None:
         """Discard the change."""
-        self._try(Trial.reset)
+        self._try(lambda _: SetupChange())
 
     def action_apply(self) -> None:
         """Apply the change to this session, as far as a session can change."""
-        if self._trial is None or self._trial.is_empty:
+        if self._trial is None or not self.is_trying:
             return
         try:
             by_hand = self._trial.apply(self.commands, self.prices)
