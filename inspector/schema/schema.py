@@ -43,7 +43,7 @@ class SchemaField:
 
 
 def fields(schema: JsonObject, root: JsonObject | None = None) -> tuple[SchemaField, ...]:
-    """The parameters of an object schema, a part of `root`, in declaration order, with references resolved."""
+    """The parameters of an object schema, a part of `root`, in declaration order, references resolved."""
     schema = schema if isinstance(schema, Mapping) else {}
     root = schema if root is None else root
     resolved = resolve(schema, root)
