@@ -26,7 +26,7 @@ from inspector.session.client_view import (
 from widgets import Hanging, plain
 
 _WARNS, _GONE, _NEW = "$text-warning", "$text-error", "$text-success"
-FATES = {"✓": MUTED, "~": _WARNS, "✕": f"bold {_GONE}", "∅": f"bold {_GONE}"}
+FATES = {"✓": MUTED, "~": "", "✕": f"bold {_GONE}", "∅": f"bold {_GONE}"}
 """The colors of verdicts, by their signs."""
 _COLORS = {"~": (_WARNS, _WARNS), "-": (_GONE, ""), "+": ("", _NEW)}
 _LIMIT, _MOST_LINES = 20_000, 1_000
