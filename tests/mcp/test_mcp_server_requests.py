@@ -143,13 +143,10 @@ async def test_an_error_that_demands_a_visit_asks_for_it_and_says_to_call_again(
     async with asked_by(tmp_path, elicitor) as link:
         result = await link.call("demand", {}, timeout=5)
         assert await said(link, "done") == "done"
-    assert result.is_error
-    assert "call it again once" in result.text
-    assert len(elicitor.asked) == 1
-
-
-async def test_a_visit_that_is_declined_is_told_as_the_result(tmp_path: Path) -> None:
-    async with asked_by(tmp_path, FixedElicitor(DECLINED)) as link:
+        assert result.is_error
+        assert "call it again once" in result.text
+        assert len(elicitor.asked) == 1
+        elicitor.answer = DECLINED
         assert "was not visited" in (await link.call("demand", {}, timeout=5)).text
 
 

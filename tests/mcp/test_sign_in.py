@@ -327,13 +327,18 @@ async def test_after_signing_out_no_open_connection_refreshes(
         assert len(case.server.forms) == 1
 
 
-async def test_a_registered_client_is_not_registered_again(tmp_path: Path) -> None:
+async def test_a_client_with_an_id_is_not_registered_and_uses_no_other_clients_sign_in(
+    tmp_path: Path,
+) -> None:
     async with rig(tmp_path) as case:
+        await case.tools(Visitor())
         case.spec = replace(case.spec, oauth=OAuthClient("mine", client_secret="s3cret-Value"))
+        with pytest.raises(AuthRequired, match="needs sign-in"):
+            await case.tools()
         visitor = Visitor()
         assert await case.tools(visitor) == TOOLS
         assert "client_id=mine" in visitor.visited[0]
-        assert "/register" not in case.server.seen
+        assert case.server.seen.count("/register") == 1
 
 
 @pytest.mark.parametrize("grant", Grant)
@@ -524,14 +529,6 @@ async def test_a_file_without_a_jwt_is_sent_to_nobody(tmp_path: Path, content: s
         with pytest.raises(AuthRequired, match=str(file)):
             await case.tools()
         assert "/token" not in case.server.seen
-
-
-async def test_a_sign_in_of_another_client_is_not_used(tmp_path: Path) -> None:
-    async with rig(tmp_path) as case:
-        await case.tools(Visitor())
-        case.spec = replace(case.spec, oauth=OAuthClient("mine"))
-        with pytest.raises(AuthRequired, match="needs sign-in"):
-            await case.tools()
 
 
 async def test_a_slow_call_does_not_hold_up_another(tmp_path: Path) -> None:
