@@ -13,18 +13,7 @@ from inspector.core.access import Grant, Scope, Sight, matches
 from inspector.core.error import ConfigError
 from tests.support.hostile import with_hostile_text
 
-WHOLE = """
-organisations:
-  acme:
-    tools: ["calc:*"]
-    roles: {sales: ["crm:find_*"]}
-    users: {ada: {roles: [sales], tools: ["mail:send"]}, bob: {}}
-  globex:
-    users:
-      eve: {tools: ["*"]}
-experts: {billing: ["crm:*"]}
-always_include: {billing: ["crm:find_*"]}
-"""
+WHOLE = Path(__file__).with_name("policy.yaml").read_text(encoding="utf-8")
 
 
 def written(folder: Path, text: str, name: str = "policy.yaml") -> Path:

@@ -17,20 +17,7 @@ from inspector.core.server import Era, Expansion, Grant, OAuthClient, Program, S
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 
-PRD = {
-    "tool_discovery": {"enabled": True, "defer_all": False, "max_search_results": 7},
-    "mcpServers": {
-        "weather": {"command": "weather-server", "defer_loading": True},
-        "notion": {"command": "notion-server", "defer_loading": False},
-        "fetch": {"url": "https://example.com/mcp", "headers": {"X-Key": "k"}, "era": "2026-07-28"},
-    },
-    "tool_sets": {
-        "research": {
-            "description": "Look things up",
-            "servers": {"weather": True, "notion": {"exclude": ["delete"]}, "fetch": {"include": ["get"]}},
-        }
-    },
-}
+CLIENTS = Path(__file__).with_name("clients")
 
 
 def configured(
@@ -52,9 +39,9 @@ def one_server(folder: Path, entry: Mapping[str, Any], **more: Any) -> ServerSpe
     return spec
 
 
-def test_our_own_format_is_read_as_the_prd_shows_it(tmp_path: Path) -> None:
-    configuration = configured(tmp_path, PRD)
-    assert configuration.source == str(tmp_path / "toolsight.json")
+def test_our_own_format_is_read_as_the_prd_shows_it() -> None:
+    configuration = read(CLIENTS / "toolsight.json", environment={})
+    assert configuration.source == str(CLIENTS / "toolsight.json")
     assert configuration.settings.discovery == DiscoverySettings(True, False, max_search_results=7)
     weather, notion, fetch = configuration.servers
     assert (weather.command, weather.defer_loading) == ("weather-server", True)
@@ -67,8 +54,8 @@ def test_our_own_format_is_read_as_the_prd_shows_it(tmp_path: Path) -> None:
     assert not configuration.trusted
 
 
-def test_toolsets_permit_all_some_or_all_but_some_tools(tmp_path: Path) -> None:
-    research = configured(tmp_path, PRD).toolsets["research"]
+def test_toolsets_permit_all_some_or_all_but_some_tools() -> None:
+    research = read(CLIENTS / "toolsight.json", environment={}).toolsets["research"]
     assert research.description == "Look things up"
     assert research.servers == {
         "weather": ServerRule(),
@@ -127,37 +114,15 @@ def test_comments_trailing_commas_and_a_byte_order_mark_are_fine(tmp_path: Path)
     assert configured(tmp_path, text).servers[0].args == ("//no comment", "/* nor this */", "a,]", '"//')
 
 
-def test_claude_code_is_read_as_it_is(tmp_path: Path) -> None:
-    servers = {
-        "api": {
-            "type": "http",
-            "url": "${API:-https://example.com}/mcp",
-            "headers": {"Authorization": "Bearer ${KEY}"},
-        },
-        "db": {"type": "stdio", "command": "db", "env": {"URL": "${DB_URL}"}},
-    }
-    api, db = configured(
-        tmp_path, {"mcpServers": servers}, name=".mcp.json", environment={"KEY": "k1", "DB_URL": "${KEY}"}
-    ).servers
+def test_claude_code_is_read_as_it_is() -> None:
+    environment = {"KEY": "k1", "DB_URL": "${KEY}"}
+    api, db = read(CLIENTS / "claude-code.json", environment=environment).servers
     assert (api.url, api.headers["Authorization"]) == ("https://example.com/mcp", "Bearer k1")
     assert db.env == {"URL": "${KEY}"}, "a value is not expanded again"
 
 
-def test_cursor_and_cline_are_read_as_they_are(tmp_path: Path) -> None:
-    servers = {
-        "a": {
-            "command": "x",
-            "envFile": ".env",
-            "timeout": 60,
-            "alwaysAllow": ["t"],
-            "autoApprove": [],
-            "new": 1,
-        },
-        "b": {"command": "y", "disabled": True, "env": {"NEVER": "${NOT_SET}"}},
-        "c": {"serverUrl": "https://c.example/mcp", "type": "streamableHttp", "disabled": False},
-        "d": {"httpUrl": "https://d.example/mcp", "trust": True},
-    }
-    a, c, d = configured(tmp_path, {"mcpServers": servers, "theme": {}}).servers
+def test_cursor_and_cline_are_read_as_they_are() -> None:
+    a, c, d = read(CLIENTS / "cursor.json", environment={}).servers
     assert (a.name, c.url, d.url) == ("a", "https://c.example/mcp", "https://d.example/mcp")
 
 
@@ -169,31 +134,10 @@ def test_a_server_of_the_older_transport_is_refused_by_its_name_and_the_others_s
     assert "/mcp in place of /sse" in old.advice
 
 
-def test_vs_code_is_read_as_it_is(tmp_path: Path) -> None:
-    content = {
-        "inputs": [
-            {"type": "promptString", "id": "place", "description": "The place", "password": True},
-            {"type": "pickString", "id": "level", "description": "Level", "default": "low"},
-        ],
-        "servers": {
-            "s": {
-                "type": "stdio",
-                "command": "${workspaceFolder}/run",
-                "args": ["${input:place}", "${input:level}", "${env:WHO}", "${userHome}${/}x"],
-                "env": {"PORT": 8080, "UNSET": None},
-                "gallery": True,
-                "dev": {"watch": "src/**"},
-            }
-        },
-    }
-    (spec,) = configured(
-        tmp_path,
-        content,
-        name=".vscode/mcp.json",
-        environment={"WHO": "me", "HOME": "/home/me"},
-        inputs={"place": "tulips"},
-    ).servers
-    assert spec.argv == (f"{tmp_path}/run", "tulips", "low", "me", "/home/me/x")
+def test_vs_code_is_read_as_it_is() -> None:
+    environment, file = {"WHO": "me", "HOME": "/home/me"}, CLIENTS / ".vscode" / "mcp.json"
+    (spec,) = read(file, environment=environment, inputs={"place": "tulips"}).servers
+    assert spec.argv == (f"{CLIENTS}/run", "tulips", "low", "me", "/home/me/x")
     assert spec.env == {"PORT": "8080"}
     # What an editor hides while it is typed is a secret.
     assert "tulips" not in clean("it wrote tulips")
