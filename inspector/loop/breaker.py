@@ -7,12 +7,11 @@ process was faster. Times are in seconds since 1970, as several processes share 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from inspector.core.error import BreakerState, FailureKind, failure_words
 from inspector.store.codec import decode_value, encode_value
-from inspector.store.database import SqliteDatabase
+from inspector.store.database import InDatabase
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -184,12 +183,8 @@ ON CONFLICT (server, tool) DO UPDATE SET state = excluded.state
 """
 
 
-class SqliteBreakers:
+class SqliteBreakers(InDatabase):
     """See `BreakerStore`. Every call reads what is in the file, so that two processes agree at once."""
-
-    def __init__(self, path: Path) -> None:
-        """Nothing is opened yet."""
-        self._database = SqliteDatabase(path)
 
     def get(self, key: BreakerKey) -> Breaker:
         """The breaker as it is now, whoever changed it last."""
@@ -211,10 +206,6 @@ class SqliteBreakers:
         """All breakers that were ever updated."""
         rows = self._database.rows(_EVERY)
         return {BreakerKey(server, decode_value(tool)): _decoded(state) for server, tool, state in rows}
-
-    def close(self) -> None:
-        """Close the file; the next call opens it again."""
-        self._database.close()
 
 
 def _columns(key: BreakerKey) -> tuple[str, str]:

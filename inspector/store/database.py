@@ -19,7 +19,8 @@ from inspector.core.error import StoreError
 from inspector.core.redaction import private_folder
 from inspector.store.migrations import is_current, migrations, require_own
 
-BUSY_TIMEOUT_MS = 5000
+BUSY_SECONDS = 5.0
+"""How long to wait for another program's lock."""
 _PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
 
 _HINTS: tuple[tuple[int, str], ...] = (
@@ -47,10 +48,9 @@ def opened_to_read(path: Path, timeout: float) -> sqlite3.Connection:
 class SqliteDatabase:
     """A connection that any thread may use, one statement or transaction at a time."""
 
-    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
-        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
+    def __init__(self, path: Path) -> None:
+        """Nothing is opened yet."""
         self.path = path
-        self._busy_timeout_ms = busy_timeout_ms
         self._lock = threading.RLock()
         self._open: sqlite3.Connection | None = None
 
@@ -98,7 +98,7 @@ class SqliteDatabase:
     def _connect(self) -> sqlite3.Connection:
         self._prepare()
         connection = sqlite3.connect(
-            self.path, timeout=self._busy_timeout_ms / 1000, isolation_level=None, check_same_thread=False
+            self.path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         try:
             connection.execute("PRAGMA foreign_keys = ON")
@@ -117,7 +117,7 @@ class SqliteDatabase:
             # Sessions contain what people typed and servers answered: only the owner may read them.
             self.path.touch(mode=_PRIVATE_FILE)
         elif self.path.is_file():
-            with closing(opened_to_read(self.path, self._busy_timeout_ms / 1000)) as connection:
+            with closing(opened_to_read(self.path, BUSY_SECONDS)) as connection:
                 require_own(connection, self.path)
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
@@ -145,6 +145,17 @@ class SqliteDatabase:
         except (UnicodeError, OverflowError) as error:
             hint = "This is a bug in Toolsight; the session continues without this entry."
             raise StoreError(f"a value cannot be stored in {self.path}: {error}", hint=hint) from error
+
+
+class InDatabase:
+    """Part of the database that holds the sessions, opened on first use. Each method raises StoreError."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = SqliteDatabase(path)
+
+    def close(self) -> None:
+        """Close the file; the next call opens it again."""
+        self._database.close()
 
 
 @contextmanager

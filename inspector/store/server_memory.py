@@ -17,7 +17,7 @@ from inspector.core.redaction import clean, private_folder, write
 from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.tool import Tool
 from inspector.store.codec import as_column, decode_value, encode_value
-from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.store.database import InDatabase
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -38,14 +38,12 @@ _APPROVED = (
 _FIRST_VERSION = "UPDATE approval SET version = ? WHERE fingerprint = ? AND version = ''"
 
 
-class SqliteServerMemory:
-    """A ServerMemory in the database that holds the sessions. Each method raises StoreError."""
+class SqliteServerMemory(InDatabase):
+    """A ServerMemory that is stored."""
 
-    def __init__(
-        self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS, now: Callable[[], float] = time.time
-    ) -> None:
+    def __init__(self, path: Path, *, now: Callable[[], float] = time.time) -> None:
         """`now` gives the time of an approval, in seconds since 1970, UTC."""
-        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        super().__init__(path)
         self._now = now
 
     def era(self, fingerprint: str) -> Era | None:
@@ -104,10 +102,6 @@ class SqliteServerMemory:
             connection.execute(_REMEMBER_TOOLS, row)
         # Mostly they are the same to the letter, and need not be read to know it.
         return _snapshot(*before[0]) if before and before[0][0] != tools else None
-
-    def close(self) -> None:
-        """Close the file; the next call opens it again."""
-        self._database.close()
 
 
 def _snapshot(tools: str, at: float, summary: str) -> Snapshot | None:
@@ -168,12 +162,8 @@ _KEEP = "INSERT OR REPLACE INTO vector (model, key, vector) VALUES (?, ?, ?)"
 _LENGTH = "SELECT length(vector) FROM vector WHERE model = ? LIMIT 1"
 
 
-class SqliteVectors:
-    """A VectorStore in the database that holds the sessions. Each method raises StoreError."""
-
-    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
-        """Nothing is opened yet. `busy_timeout_ms` is how long to wait for another program's lock."""
-        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+class SqliteVectors(InDatabase):
+    """A VectorStore that is stored."""
 
     def vectors(self, model: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         """The vectors kept for this model, by key; keys without one are left out."""
@@ -200,10 +190,6 @@ class SqliteVectors:
             return
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM vector WHERE model = ? AND length(vector) <> ?", (name, size))
-
-    def close(self) -> None:
-        """Close the file; the next call opens it again."""
-        self._database.close()
 
 
 # A client shows nothing that a tap would say, so a later command does.

@@ -10,7 +10,7 @@ from inspector.core.events import CallFinished, Event, ModelSwitched, Record, Se
 from inspector.core.ports import SessionAge, SessionSummary, ToolOutcomes
 from inspector.core.turns import turns
 from inspector.store.codec import UnreadableEvent, as_column, decode, encode
-from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase, WriterLocks
+from inspector.store.database import InDatabase, WriterLocks
 
 _UPSERT_SESSION = """
 INSERT INTO session (id, started_at, ended_at, config, model, agent, user, expert)
@@ -46,15 +46,15 @@ WHERE kind = 'result' AND event.tool IS NOT NULL AND json_valid(payload) GROUP B
 """
 
 
-class SqliteStore:
+class SqliteStore(InDatabase):
     """An EventStore in a file that `sqlite3` can open too. The file is opened on first use.
 
     A session that it appends to counts as being written until `release`, `close` or the end of the process.
     `skipped` counts the events that the last `read` left out because this version cannot read them.
     """
 
-    def __init__(self, path: Path, *, busy_timeout_ms: int = BUSY_TIMEOUT_MS) -> None:
-        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._writers = WriterLocks(path)
         self.skipped = 0
 
@@ -154,7 +154,7 @@ class SqliteStore:
     def close(self) -> None:
         """Close the file and release its sessions; the next call opens it again."""
         self._writers.close()
-        self._database.close()
+        super().close()
 
     def __enter__(self) -> Self:
         return self

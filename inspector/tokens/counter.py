@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from inspector.core.budget import Tokenizer
 from inspector.core.error import ModelError, StoreError
 from inspector.core.ports import TokenCounter
-from inspector.store.database import BUSY_TIMEOUT_MS, SqliteDatabase
+from inspector.store.database import SqliteDatabase
 from inspector.tokens.accounting import tokenizer_folder
 from inspector.tokens.manifest import sendable
 
@@ -200,12 +200,10 @@ class RememberedLengths:
     A database that fails is as good as an empty one. It keeps the `kept` newest texts, as hashes.
     """
 
-    def __init__(
-        self, counter: TokenCounter, path: Path, *, kept: int = _KEPT, busy_timeout_ms: int = BUSY_TIMEOUT_MS
-    ) -> None:
+    def __init__(self, counter: TokenCounter, path: Path, *, kept: int = _KEPT) -> None:
         self._counter = counter
         self._kept = kept
-        self._database = SqliteDatabase(path, busy_timeout_ms=busy_timeout_ms)
+        self._database = SqliteDatabase(path)
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -73,9 +73,12 @@ def test_the_newest_session_comes_first_and_the_one_to_leave_out_not_at_all(reco
     assert [call.tool for call in calls] == ["shop:new", "shop:old"]
 
 
-def test_reading_neither_waits_for_a_session_that_is_written_nor_holds_it_up(tmp_path: Path) -> None:
+def test_reading_neither_waits_for_a_session_that_is_written_nor_holds_it_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("inspector.store.database.BUSY_SECONDS", 0)
     path = tmp_path / "toolsight.db"
-    with SqliteStore(path, busy_timeout_ms=0) as store:
+    with SqliteStore(path) as store:
         recorded = Recorded(store, RecordedCalls(store))
         recorded.session(UserSaid(MESSAGE), *called("shop:list"))
         recorded.session(UserSaid(MESSAGE), *called("shop:list"), name="older", at=50.0)

@@ -63,8 +63,10 @@ def said(seq: int, session: str = "s") -> Record:
 
 
 def refusal(path: Path) -> StoreError:
-    with SqliteStore(path, busy_timeout_ms=20) as store, pytest.raises(StoreError) as raised:
-        store.append(said(1))
+    with pytest.MonkeyPatch.context() as patch, SqliteStore(path) as store:
+        patch.setattr("inspector.store.database.BUSY_SECONDS", 0.02)
+        with pytest.raises(StoreError) as raised:
+            store.append(said(1))
     assert str(path) in raised.value.message
     assert raised.value.hint
     return raised.value

@@ -162,7 +162,7 @@ class Letters:
 
 
 def remembered(counter: Letters | TiktokenCounter, folder: Path, kept: int = 100) -> RememberedLengths:
-    return RememberedLengths(counter, folder / "t.db", kept=kept, busy_timeout_ms=50)
+    return RememberedLengths(counter, folder / "t.db", kept=kept)
 
 
 @pytest.mark.parametrize("text", TEXTS)

@@ -321,7 +321,7 @@ class ReadOnlyDatabase(SqliteDatabase):
     """An SQLite file that is only read. Each statement may take so many `seconds`."""
 
     def __init__(self, path: Path, *, seconds: float) -> None:
-        super().__init__(path, busy_timeout_ms=round(seconds * 1000))
+        super().__init__(path)
         self._seconds = seconds
         self._until = 0.0
 
@@ -334,7 +334,7 @@ class ReadOnlyDatabase(SqliteDatabase):
             raise StoreError(
                 f"{self.path} does not exist", hint="Use a database file that Toolsight wrote (--db)."
             )
-        connection = opened_to_read(self.path, self._busy_timeout_ms / 1000)
+        connection = opened_to_read(self.path, self._seconds)
         try:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_VALUE)
             connection.set_progress_handler(lambda: monotonic() > self._until, _STEPS_A_LOOK)

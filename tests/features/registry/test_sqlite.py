@@ -61,9 +61,10 @@ def test_a_vector_that_a_session_made_counts_for_a_tool_of_that_text(
 
 
 def test_a_long_import_keeps_no_session_from_writing_and_is_not_seen_before_its_end(
-    registry: SqliteRegistry, path: Path
+    registry: SqliteRegistry, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    session = SqliteServerMemory(path, busy_timeout_ms=50)
+    monkeypatch.setattr("inspector.store.database.BUSY_SECONDS", 0.05)
+    session = SqliteServerMemory(path)
 
     def slow() -> Iterator[Tool]:
         for number in range(3000):
