@@ -1,6 +1,6 @@
 """The tool context of a session: which found tools are bound, room for more, evictions (section 6)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from typing import Final
@@ -37,6 +37,17 @@ class Limits:
         if self.capacity and len(loaded) > self.capacity:
             return True
         return self.tokens is not None and sum(tool.tokens for tool in loaded) > self.tokens
+
+    def fitting(self, found: Iterable[ToolState], beside: Sequence[ToolState] = ()) -> list[ToolState]:
+        """The first of the tools that have room beside others that stay."""
+        taken = {tool.id: tool for tool in beside}
+        fitting: list[ToolState] = []
+        for tool in found:
+            taken[tool.id] = tool
+            if self.are_exceeded(list(taken.values())):
+                break
+            fitting.append(tool)
+        return fitting
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,32 +173,17 @@ class Room:
 
     def keep(self, found: Sequence[ToolState]) -> None:
         """Load the best of these tools, and evict others for them."""
-        fitting = self._fitting(found, self._limits, ())
-        self._load(fitting, self._calling)
+        self._load(self._limits.fitting(found), self._calling)
 
     def fill(self, found: Sequence[ToolState]) -> None:
         """As `keep`, but evict no tool that was used, nor one that was kept before."""
         firm = [tool for tool in self._loaded if tool.uses or tool.id in self._calling.union(self.kept)]
-        fitting = self._fitting(found, self._limits, firm)
-        self._load(fitting, self._calling.union(tool.id for tool in firm))
+        self._load(self._limits.fitting(found, firm), self._calling.union(tool.id for tool in firm))
 
     @property
     def staying(self) -> frozenset[str]:
         """The tools that are loaded in the end: those kept, and others that did not have to go."""
         return frozenset(tool.id for tool in self._loaded)
-
-    def _fitting(
-        self, found: Sequence[ToolState], limits: Limits, beside: Sequence[ToolState]
-    ) -> list[ToolState]:
-        """The first of the tools that have room beside others that stay."""
-        taken = {tool.id: tool for tool in beside}
-        fitting: list[ToolState] = []
-        for tool in found:
-            taken[tool.id] = tool
-            if limits.are_exceeded(list(taken.values())):
-                break
-            fitting.append(tool)
-        return fitting
 
     def _load(self, fitting: Sequence[ToolState], busy: Collection[str]) -> None:
         held = {tool.id for tool in self._loaded}
@@ -271,13 +267,8 @@ class ToolContext:
             self._state.tools[tool_id] for tool_id in self._state.places if tool_id in self._state.tools
         ]
         beside += [tool for tool in self._state.held.values() if tool.returns_loaded]
-        fitting: list[str] = []
-        for tool_id in tool_ids:
-            beside.append(self._state.tools[tool_id])
-            if limits.are_exceeded(beside):
-                break
-            fitting.append(tool_id)
-        return tuple(fitting)
+        found = (self._state.tools[tool_id] for tool_id in tool_ids)
+        return tuple(tool.id for tool in limits.fitting(found, beside))
 
     def bind_ahead(self, tool_id: str, reason: str) -> None:
         """Bind a tool that nobody asked for, where `fitting` found room; nothing goes for it."""

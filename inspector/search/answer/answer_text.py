@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.core.number import percent, plural
+from inspector.core.number import count, percent
 from inspector.core.ranking import UNSERVED, Outcome, SearchReport
 from inspector.core.settings import ResultForm
 from inspector.core.text import closest, first_sentence, one_line, sentences, shortened
@@ -39,10 +39,10 @@ def found_text(
         return NOTHING_FOUND
     blocks = []
     if already:
-        them = "it" if len(already) == 1 else "them"
-        blocks += _listed(f"{_count(already)} already loaded, call {them} directly:", already, brief)
+        known, them = count(len(already), "tool"), "it" if len(already) == 1 else "them"
+        blocks += _listed(f"{known} already loaded, call {them} directly:", already, brief)
     if loaded:
-        blocks += _listed(f"Found {_count(loaded)}:", loaded, brief)
+        blocks += _listed(f"Found {count(len(loaded), 'tool')}:", loaded, brief)
         blocks.append(NOW_LOADED)
     if no_room:
         blocks.append(no_room_text(no_room))
@@ -103,10 +103,6 @@ def _brief_text(tool: Tool) -> str:
     """One match on one line: its id and the first sentence of its description."""
     sentence = shortened(first_sentence(tool.description) or one_line(tool.description), _BRIEF)
     return f"- {tool.id}: {sentence}" if sentence else f"- {tool.id}"
-
-
-def _count(tools: Sequence[Tool]) -> str:
-    return f"{len(tools)} {plural(len(tools), 'tool')}"
 
 
 def tool_text(tool: Tool) -> str:

@@ -187,8 +187,7 @@ def _advice(why: WhyNot, verdict: Verdict) -> Iterator[str]:
     if why.cut is not None:
         yield from _obstacle(why.cut, tool, verdict)
     if not verdict.is_lookup and why.cut not in (Outcome.OTHER_SERVER, Outcome.OTHER_TAG):
-        yield from _meaning(why)
-        yield from _step(why)
+        yield from _loss(why)
 
 
 def _obstacle(cut: Outcome, tool: Tool, verdict: Verdict) -> Iterator[str]:
@@ -234,41 +233,26 @@ def _left_out(cut: Outcome, tool: Tool) -> str:
     return f"{why[:1].upper()}{why[1:]}, which the request does not clearly ask for."
 
 
-def _meaning(why: WhyNot) -> Iterator[str]:
-    """The cosines behind the largest loss, if it is one of meaning."""
+def _loss(why: WhyNot) -> Iterator[str]:
+    """The cosines or the steps behind the largest loss, if it is one of meaning or of the best step."""
     worst = why.ledger[0] if why.ledger else None
-    if worst is None or why.rival is None or worst.signal is not Signal.SEMANTIC:
+    if worst is None or why.rival is None or worst.difference > -_WORTH_TELLING:
         return
-    mine, rival = _cosine(why.score, worst.term), _cosine(why.rival.score, worst.term)
-    if mine is None or rival is None or worst.difference > -_WORTH_TELLING:
+    rival_id, mine, rival = why.rival.tool_id, _part(why.score, worst), _part(why.rival.score, worst)
+    if mine is None or rival is None:
         return
-    subject = _SUBJECTS.get(worst.term, worst.term)
-    yield (
-        f"Its {subject} has a cosine of {mine:.2f} with the query, compared with {rival:.2f} "
-        f"for {why.rival.tool_id} ({worst.difference:+.2f})."
-    )
-
-
-def _step(why: WhyNot) -> Iterator[str]:
-    """The steps behind the largest loss, if it is that of the best step."""
-    worst = why.ledger[0] if why.ledger else None
-    if worst is None or why.rival is None or worst.signal is not Signal.STEP:
-        return
-    mine, rival = (
-        next((part for part in score.parts if part.signal is Signal.STEP), None)
-        for score in (why.score, why.rival.score)
-    )
-    if mine is not None and rival is not None and worst.difference <= -_WORTH_TELLING:
+    if worst.signal is Signal.STEP:
         yield (
             f"Of the query's steps, it fits “{mine.term}” best, with a score of {mine.inputs['score']:.2f}; "
-            f"{why.rival.tool_id} fits “{rival.term}” best, with {rival.inputs['score']:.2f}."
+            f"{rival_id} fits “{rival.term}” best, with {rival.inputs['score']:.2f}."
+        )
+    elif worst.signal is Signal.SEMANTIC and "cosine" in mine.inputs and "cosine" in rival.inputs:
+        yield (
+            f"Its {_SUBJECTS.get(worst.term, worst.term)} has a cosine of {mine.inputs['cosine']:.2f} with "
+            f"the query, compared with {rival.inputs['cosine']:.2f} for {rival_id} ({worst.difference:+.2f})."
         )
 
 
-def _cosine(score: Score, term: str) -> float | None:
-    """The cosine of a semantic line in the ledger."""
-    for part in score.parts:
-        is_best = term == BEST_PASSAGE and part.term.startswith("best: ")
-        if part.signal is Signal.SEMANTIC and (part.term == term or is_best):
-            return part.inputs.get("cosine")
-    return None
+def _part(score: Score, line: LedgerLine) -> Part | None:
+    """The first part of a score that a line of the ledger is about."""
+    return next((part for part in score.parts if _key(part) == (line.signal, line.term)), None)
