@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict
 from pydantic.dataclasses import dataclass
 
-from inspector.schema.json_value import JsonObject, as_object, compact, read_object, shown
+from inspector.schema.json_value import JsonObject, as_list, as_object, compact, read_object, shown
 from inspector.schema.reading import Part, TooLarge, Work, names, parts, types_of
 from inspector.schema.validity import FaultKind, SchemaFault, faults
 
@@ -159,7 +159,7 @@ def _one_type(_condition: Condition, schema: JsonObject) -> Iterator[str]:
 
 
 def _texts(_condition: Condition, schema: JsonObject) -> Iterator[str]:
-    if values := _values(schema):
+    if values := as_list(schema.get("enum")):
         if others := [one for one in values if not isinstance(one, str) or not one]:
             yield f"has the value {shown(others[0])} in its enum, where only texts may be, and no empty ones"
         elif "string" not in _said(schema):
@@ -198,21 +198,16 @@ _EVERYWHERE: Mapping[str, Callable[[Condition, Any], Iterator[str]]] = {
 # What is asked of all of it together.
 
 
-def _values(schema: JsonObject) -> list[Any]:
-    values = schema.get("enum")
-    return values if isinstance(values, list) else []
-
-
 def _letters(schema: JsonObject) -> int:
     declared, defined = (as_object(schema.get(key)) for key in ("properties", "$defs"))
-    named = (*declared, *defined, *_values(schema), schema.get("const"))
+    named = (*declared, *defined, *as_list(schema.get("enum")), schema.get("const"))
     return sum(len(one) for one in named if isinstance(one, str))
 
 
 _SIZES: Mapping[str, Callable[[Sequence[Part]], int]] = {
     "properties": lambda every: sum(len(as_object(part.value.get("properties"))) for part in every),
     "levels": lambda every: max((part.level for part in every), default=0),
-    "values": lambda every: sum(len(_values(part.value)) for part in every),
+    "values": lambda every: sum(len(as_list(part.value.get("enum"))) for part in every),
     "letters": lambda every: sum(_letters(part.value) for part in every),
 }
 _FAULTS: Mapping[str, FaultKind] = {"draft": "keyword", "resolved": "reference"}

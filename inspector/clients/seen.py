@@ -1,6 +1,5 @@
 """What becomes of a tool on its way to a client's model: name, description, schema, results."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ from inspector.clients.schema_change import sent_schema
 from inspector.core.message import ToolResult
 from inspector.core.number import count
 from inspector.core.tool import Tool, function_definition, is_for_apps_alone
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import JsonObject, compact, read_value
 from inspector.schema.schema import checked_output
 
 _TASKS = {
@@ -264,11 +263,9 @@ def _of_structured(rule: ResultRule, text: str, structured: JsonObject) -> Itera
 
 def _says_the_same(text: str, structured: JsonObject) -> bool:
     """Whether a text is the structured content as JSON, or one of its values: many servers only wrap it."""
-    try:
-        said = json.loads(text)
-    except (ValueError, RecursionError):
-        said = text
-    return said == structured or said in structured.values() or text in structured.values()
+    said = read_value(text)
+    is_one = said is not None and said in structured.values()
+    return said == structured or is_one or text in structured.values()
 
 
 def _size(limit: ResultLimit, text: str, tokens: Callable[[str], int]) -> int:

@@ -20,7 +20,8 @@ from inspector.core.error import ConfigError
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import ServerSpec
 from inspector.core.text import closest, one_line, shortened
-from inspector.schema.json_value import as_object
+from inspector.schema.json_value import as_list, as_object
+from inspector.schema.reading import names
 
 SECTIONS = ("mcpServers", "servers")
 # Zed's, Codex's and Vibe's, Goose's; VS Code's user settings keep all below `mcp`, opencode the servers.
@@ -152,14 +153,14 @@ def _split(entry: dict[str, Any]) -> None:
     """A command line in one list becomes `command` and `args`."""
     command = entry.get("command")
     if isinstance(command, list) and command:
-        entry["command"], entry["args"] = command[0], [*command[1:], *_items(entry.get("args"))]
+        entry["command"], entry["args"] = command[0], [*command[1:], *as_list(entry.get("args"))]
 
 
 def _refer(entry: dict[str, Any]) -> None:
     """Variables and headers that a client takes from its own environment become references to it."""
-    names = [name.get("name") if isinstance(name, dict) else name for name in _items(entry.get("env_vars"))]
+    names = [name.get("name") if isinstance(name, dict) else name for name in as_list(entry.get("env_vars"))]
     given = {name: f"${{{name}:-}}" for name in names if isinstance(name, str)}
-    given |= {name: f"${{{name}}}" for name in _items(entry.get("env_keys")) if isinstance(name, str)}
+    given |= {name: f"${{{name}}}" for name in as_list(entry.get("env_keys")) if isinstance(name, str)}
     if given:
         entry["env"] = {**given, **as_object(entry.get("env"))}
     sent = {name: f"${{{own}:-}}" for name, own in as_object(entry.get("env_http_headers")).items()}
@@ -167,10 +168,6 @@ def _refer(entry: dict[str, Any]) -> None:
         sent["Authorization"] = f"Bearer ${{{bearer}}}"
     if sent:
         entry["headers"] = {**as_object(entry.get("headers")), **sent}
-
-
-def _items(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def with_texts(value: Any, change: Callable[[str], str]) -> Any:
@@ -196,8 +193,7 @@ def rule_of(entry: Mapping[str, Any]) -> ServerRule:
 
 def _tools(value: object) -> frozenset[str] | None:
     """The names in a list; None if it is none, or a list of something else."""
-    names = [name for name in _items(value) if isinstance(name, str)]
-    return frozenset(name.partition("(")[0] for name in names) or None
+    return frozenset(name.partition("(")[0] for name in names(value)) or None
 
 
 # Entries as any client's file has them, before they are checked.

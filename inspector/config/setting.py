@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from inspector.core.error import ConfigError
 from inspector.core.settings import Settings
 from inspector.core.text import closest
-from inspector.schema.json_value import compact
+from inspector.schema.json_value import compact, read_value
 
 
 class KnobKind(StrEnum):
@@ -216,7 +216,7 @@ def parse_value(knob: Knob, text: str) -> Any:
 
     Raises ConfigError if the setting does not allow it.
     """
-    value = _json(text)
+    value = read_value(text)
     if knob.kind is KnobKind.TEXT:
         return knob.check(value if isinstance(value, str) else text)
     if knob.kind is KnobKind.LIST and not isinstance(value, list):
@@ -238,10 +238,10 @@ def parse_value(knob: Knob, text: str) -> Any:
 def render_value(value: Any) -> str:
     """Render a value as one printable line that `parse_value` reads back unchanged."""
     if isinstance(value, str):
-        return value if value.isprintable() and not isinstance(_json(value), str) else json.dumps(value)
+        return value if value.isprintable() and not isinstance(read_value(value), str) else json.dumps(value)
     if isinstance(value, tuple | list):
         plain = ", ".join(value)
-        is_plain = plain.isprintable() and not isinstance(_json(plain), list)
+        is_plain = plain.isprintable() and not isinstance(read_value(plain), list)
         listed = [word.strip() for word in plain.split(",") if word.strip()]
         return plain if is_plain and listed == list(value) else json.dumps(list(value))
     # Up to here, integers are exact as floats.
@@ -266,14 +266,6 @@ def differences(settings: Settings, base: Settings) -> dict[str, Any]:
         for knob in knobs()
         if value_of(settings, knob.path) != value_of(base, knob.path)
     }
-
-
-def _json(text: str) -> Any:
-    """The value of a JSON text, or None if it is not JSON."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 def _converted(kind: KnobKind, value: Any) -> Any:

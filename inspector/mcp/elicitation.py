@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from inspector.config.suspect import METADATA, asks_for_a_secret, metadata_address, speaks_as_toolsight
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, as_list, as_object, as_text
+from inspector.schema.reading import names
 from inspector.schema.schema import checked
 
 LONGEST_MESSAGE: Final = 4_000
@@ -209,13 +210,9 @@ class FormField:
 
 def form_fields(schema: JsonObject) -> tuple[FormField, ...]:
     """The fields in the schema's order; a form of a server that floods is cut at MAX_FIELDS."""
-    properties = schema.get("properties")
-    if not isinstance(properties, Mapping):
-        return ()
-    required = schema.get("required")
-    names = [name for name in required if isinstance(name, str)] if isinstance(required, list) else []
-    entries = list(properties.items())[:MAX_FIELDS]
-    return tuple(_field(str(name), part, name in names) for name, part in entries)
+    required = names(schema.get("required"))
+    entries = list(as_object(schema.get("properties")).items())[:MAX_FIELDS]
+    return tuple(_field(str(name), part, name in required) for name, part in entries)
 
 
 def form_warnings(request: FormRequest, fields: Sequence[FormField]) -> tuple[str, ...]:
@@ -242,11 +239,11 @@ def _field(name: str, part: object, required: bool) -> FormField:
     known = FormField(
         name,
         kind,
-        _text(part, "title"),
-        _text(part, "description"),
+        as_text(part.get("title")),
+        as_text(part.get("description")),
         required,
         options=options,
-        format=_text(part, "format"),
+        format=as_text(part.get("format")),
         # Where the schema contradicts itself, it is as it is shown.
         schema={**part, "type": _TYPES.get(kind, kind)},
     )
@@ -257,8 +254,7 @@ def _field(name: str, part: object, required: bool) -> FormField:
 
 def _kind(part: Mapping[str, Any]) -> tuple[FieldKind, tuple[tuple[str, str], ...]]:
     if part.get("type") == "array":
-        items = part.get("items")
-        return "choices", tuple(_options(items)) if isinstance(items, Mapping) else ()
+        return "choices", tuple(_options(as_object(part.get("items"))))
     if options := tuple(_options(part)):
         return "choice", options
     return _KINDS.get(str(part.get("type")), "string"), ()
@@ -266,24 +262,12 @@ def _kind(part: Mapping[str, Any]) -> tuple[FieldKind, tuple[tuple[str, str], ..
 
 def _options(part: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """The values with their titles: `enum`, `enum` with `enumNames`, or `oneOf`/`anyOf` of constants."""
-    values, names = part.get("enum"), part.get("enumNames")
-    if isinstance(values, list):
-        titles = names if isinstance(names, list) and len(names) == len(values) else values
-        yield from (
-            (value, str(title)) for value, title in zip(values, titles, strict=True) if _is_text(value)
-        )
+    if isinstance(values := part.get("enum"), list):
+        titles = as_list(part.get("enumNames"))
+        pairs = zip(values, titles if len(titles) == len(values) else values, strict=True)
+        yield from ((value, str(title)) for value, title in pairs if isinstance(value, str))
         return
     for keyword in ("oneOf", "anyOf"):
-        listed = part.get(keyword)
-        for option in listed if isinstance(listed, list) else ():
-            if isinstance(option, Mapping) and _is_text(option.get("const")):
-                yield option["const"], _text(option, "title") or option["const"]
-
-
-def _text(part: Mapping[str, Any], key: str) -> str:
-    value = part.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+        for option in map(as_object, as_list(part.get(keyword))):
+            if isinstance(value := option.get("const"), str):
+                yield value, as_text(option.get("title")) or value

@@ -16,7 +16,8 @@ from inspector.core.number import count
 from inspector.core.server import Era, ServerInfo
 from inspector.mcp.pace import size_text
 from inspector.mcp.port import ServerLink
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, as_list, as_object, as_text
+from inspector.schema.reading import names
 
 # What is listed.
 
@@ -147,30 +148,25 @@ def _offer(entry: object, name: str, key: str, redact: Redact) -> Offer | None:
     id_ = entry.get(key) if isinstance(entry, Mapping) else None
     if not isinstance(entry, Mapping) or not isinstance(id_, str) or not id_:
         return None
-    arguments, size = entry.get("arguments"), entry.get("size")
+    size = entry.get("size")
     return Offer(
         name,
         id_,
-        redact(_text(entry, "title") or _text(entry, "name") or id_),
-        redact(_text(entry, "description")),
-        _text(entry, "mimeType"),
+        redact(as_text(entry.get("title")) or as_text(entry.get("name")) or id_),
+        redact(as_text(entry.get("description"))),
+        as_text(entry.get("mimeType")),
         size if isinstance(size, int) and not isinstance(size, bool) else None,
-        _arguments(arguments) if isinstance(arguments, list) else (),
+        _arguments(as_list(entry.get("arguments"))),
     )
 
 
 def _arguments(entries: list[Any]) -> tuple[Argument, ...]:
     asked = [each for each in entries[:_MOST_ARGUMENTS] if isinstance(each, Mapping)]
-    named = {_text(each, "name"): each for each in asked if _text(each, "name")}
+    named = {as_text(each.get("name")): each for each in asked if as_text(each.get("name"))}
     return tuple(
-        Argument(name, _text(each, "description"), each.get("required") is True)
+        Argument(name, as_text(each.get("description")), each.get("required") is True)
         for name, each in named.items()
     )
-
-
-def _text(entry: Mapping[str, Any], key: str) -> str:
-    value = entry.get(key)
-    return value if isinstance(value, str) else ""
 
 
 # What is read.
@@ -197,9 +193,9 @@ def _resource(raw: JsonObject, redact: Redact) -> Read:
     if len(contents) == len(known) == 1 and isinstance(known[0].get("text"), str):
         blocks = [{"type": "text", "text": known[0]["text"]}]
     result = tool_result({"content": blocks})
-    size = sum(len(_text(each, "text").encode("utf-8", "replace")) for each in known)
+    size = sum(len(as_text(each.get("text")).encode("utf-8", "replace")) for each in known)
     size += sum(each.size for each in result.attachments)
-    mime = ", ".join(dict.fromkeys(_text(each, "mimeType") or "no type" for each in known))
+    mime = ", ".join(dict.fromkeys(as_text(each.get("mimeType")) or "no type" for each in known))
     attachment = next(iter(result.attachments), None)
     return Read(redact(result.text), f"{mime}   {size_text(size)}", result, attachment)
 
@@ -211,7 +207,7 @@ def _messages(raw: JsonObject, redact: Redact) -> Read:
     if not isinstance(messages, list):
         raise ProtocolError("prompts/get: the answer has no messages")
     known = [each if isinstance(each, Mapping) else {"content": each} for each in messages]
-    results = [(_text(each, "role") or "no role", tool_result(each)) for each in known]
+    results = [(as_text(each.get("role")) or "no role", tool_result(each)) for each in known]
     shown = "\n\n".join(f"{role}:\n{result.text}" for role, result in results)
     attachment = next((one for _, result in results for one in result.attachments), None)
     is_cut = any(result.whole for _, result in results)
@@ -290,9 +286,7 @@ class Offers:
             params["context"] = {"arguments": dict(others)}
         timeout = min(self.seconds, _PROMPT)
         raw = await self.link.request("completion/complete", params, timeout=timeout)
-        completion = raw.get("completion")
-        values = completion.get("values") if isinstance(completion, Mapping) else None
-        return tuple(each for each in values if isinstance(each, str)) if isinstance(values, list) else ()
+        return tuple(names(as_object(raw.get("completion")).get("values")))
 
 
 _PING_SECONDS = 5.0

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import ge, gt, le, lt
 from typing import Any
 
-from inspector.schema.json_value import JsonObject, as_object, canonical, shown, step
+from inspector.schema.json_value import JsonObject, as_list, as_object, canonical, shown, step
 from inspector.schema.reading import DEEPEST, TYPES, UNIONS, Work, names, type_of
 from inspector.schema.schema import resolve
 
@@ -94,10 +94,10 @@ class Fitting:
             for name, one in value.items():
                 others = True if "patternProperties" in schema else schema.get("additionalProperties", True)
                 yield from self._if_any(one, declared.get(name, others), step(place, name), depth)
-        for part in _parts(schema, "allOf"):
+        for part in as_list(schema.get("allOf")):
             yield from self._if_any(value, part, place, depth)
         for key in UNIONS:
-            yield from self._union(value, _parts(schema, key), place, depth)
+            yield from self._union(value, as_list(schema.get(key)), place, depth)
 
     def _if_any(self, value: object, schema: object, place: str, depth: int) -> Iterator[Misfit]:
         if (found := self.misfit(value, schema, place, depth)) is not None:
@@ -117,11 +117,6 @@ class Fitting:
             every = " or ".join(map(_with_article, types))
             wanted = "what any of its alternatives takes" if near or not types else every
             yield place, f"{place} is {shown(value)}, not {wanted}"
-
-
-def _parts(schema: JsonObject, key: str) -> Sequence[Any]:
-    parts = schema.get(key)
-    return parts if isinstance(parts, list) else ()
 
 
 def _types(schema: JsonObject) -> list[str]:

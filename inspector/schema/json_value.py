@@ -48,9 +48,24 @@ def as_object(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def as_list(value: object) -> list[Any]:
+    """The JSON array, or an empty one in place of anything else."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """The text, or an empty one in place of anything else."""
+    return value if isinstance(value, str) else ""
+
+
+def read_value(text: str | bytes) -> Any:
+    """The value of a JSON text; None if it is not JSON."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
 def read_object(text: str | bytes) -> dict[str, Any]:
     """The JSON object that a text is, or an empty one."""
-    try:
-        return as_object(json.loads(text))
-    except (ValueError, RecursionError):
-        return {}
+    return as_object(read_value(text))

@@ -18,6 +18,7 @@ from inspector.core.prompt_cache import FIVE_MINUTES, UNCACHED, CacheTerms, Char
 from inspector.core.session import CallCost
 from inspector.core.stream import LiveModel
 from inspector.core.tool import Tool
+from inspector.schema.json_value import as_object
 from inspector.schema.schema import ModelFeatures
 from inspector.tokens.measure import BudgetMeter
 
@@ -115,15 +116,14 @@ def read_models(path: Path) -> Models:
         models = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return models if isinstance(models, dict) else {}
+    return as_object(models)
 
 
 def model_entry(models: Models, name: str) -> Mapping[str, Any]:
     """The model's entry under its name, or its name without leading prefixes; empty if there is none."""
     parts = name.split("/")
     names = ("/".join(parts[start:]) for start in range(len(parts)))
-    entry: Any = next((models[known] for known in names if known in models), {})
-    return entry if isinstance(entry, dict) else {}
+    return as_object(next((models[known] for known in names if known in models), {}))
 
 
 def _inside(*parts: str) -> Path | None:

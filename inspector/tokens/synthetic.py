@@ -158,7 +158,7 @@ def _unwrapped(call: ToolCall) -> ToolCall:
     if isinstance(given, str):
         try:
             given = json.loads(given) if given.strip() else {}
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             return replace(call, name=name, error=f"{CALL_TOOL}: arguments is not valid JSON: {error}")
     if given is None:
         given = {key: value for key, value in call.arguments.items() if key not in ("name", "arguments")}

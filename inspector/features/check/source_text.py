@@ -20,6 +20,7 @@ from pathlib import Path
 from inspector.config.file import MEGABYTE, is_file, read_bytes
 from inspector.config.server_change import replace_file
 from inspector.core.error import ConfigError
+from inspector.core.text import common_start
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Place
 from inspector.features.check.trust_rule import is_hidden
@@ -113,11 +114,11 @@ def replacement(path: Path, old: str, new: str) -> Replacement:
 
 def _changed(text: str, literal: re.Match[str], old: str, new: str) -> str:
     """The file's text with what differs from the old one written in its place."""
-    ahead = _alike(old, new)
+    ahead = common_start(old, new)
     if any(part[ahead : ahead + 1].isspace() for part in (old, new)):
         # White space stands differently in the file, so that all of it belongs to what differs.
         ahead = len(old[:ahead].rstrip())
-    behind = _alike(old[ahead:][::-1], new[ahead:][::-1])
+    behind = common_start(old[ahead:][::-1], new[ahead:][::-1])
     start = _end_of(old[:ahead], text, literal)
     end = max(start, _end_of(old[: len(old) - behind], text, literal))
     quote = literal["quote"]
@@ -131,12 +132,6 @@ def _changed(text: str, literal: re.Match[str], old: str, new: str) -> str:
         newline = "\r\n" if "\r\n" in text else "\n"
         middle = re.sub(r"\n(?=[^\n])", f"\n{indentation}", middle).replace("\n", newline)
     return text[:start] + middle + text[end:]
-
-
-def _alike(one: str, other: str) -> int:
-    """How many characters both begin with."""
-    pairs = zip(one, other, strict=False)
-    return next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
 
 def _end_of(part: str, text: str, literal: re.Match[str]) -> int:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +15,7 @@ from inspector.app.dialogs.detail import DetailScreen
 from inspector.core.number import count, milliseconds
 from inspector.features.tools.facts import frame_json, frame_time
 from inspector.mcp.frame import Frame, FrameKind
-from inspector.schema.json_value import compact
+from inspector.schema.json_value import compact, read_value
 from widgets import Column, Record, RecordList, Tone
 
 # Frames and stderr are no events: nothing tells a page of them, so it looks, after this many seconds.
@@ -110,7 +109,7 @@ def exchange_heading(found: Exchange) -> str:
 
 def exchange_text(found: Exchange) -> tuple[str, object | None]:
     """Return an exchange to read, and its data if all of it is JSON."""
-    data = [_json_of(part) for part in found.parts]
+    data = [read_value(part.text) for part in found.parts]
     blocks = [f"{_about(part)}\n{_shown(part, each)}" for part, each in zip(found.parts, data, strict=True)]
     text = "\n\n".join([*blocks, *filter(None, [found.note])])
     if None in data:
@@ -121,13 +120,6 @@ def exchange_text(found: Exchange) -> tuple[str, object | None]:
 def _about(frame: Frame) -> str:
     took = "" if frame.milliseconds is None else f"   after {milliseconds(frame.milliseconds)}"
     return f"{frame.arrow} {frame.what}   {frame_time(frame)} UTC{took}   {frame.size:,} bytes"
-
-
-def _json_of(frame: Frame) -> Any:
-    """The data of a frame; None if it is no JSON, or too long to be kept whole."""
-    with suppress(ValueError, RecursionError):
-        return json.loads(frame.text)
-    return None
 
 
 def _shown(frame: Frame, data: object | None) -> str:
@@ -235,7 +227,7 @@ _SEVERE |= {"debug": "muted", "warning": "warning"}
 
 def log_row(frame: Frame) -> Record:
     """Return a log message in one line; one that is too long to be kept whole begins as it came."""
-    data = _json_of(frame)
+    data = read_value(frame.text)
     params = data.get("params") if isinstance(data, dict) else None
     said = params if isinstance(params, dict) else {"data": frame.text}
     parts = (said.get(part, "") for part in ("level", "logger", "data"))

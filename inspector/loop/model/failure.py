@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from inspector.core.redaction import clean, learn_environment
+from inspector.schema.json_value import read_value
 
 _LONGEST_READ, _LONGEST_LINE, _LONGEST_RAW = 100_000, 160, 6_000
 _DEEPEST = 8
@@ -112,14 +113,6 @@ def _body(answer: Any, error: BaseException) -> str:
     return _BYTES.sub(r"\2", whole[:_LONGEST_READ].strip())
 
 
-def _parsed(text: str) -> Any:
-    """A body's JSON; None for other text."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-
-
 def _sentence(value: Any, depth: int = 0) -> str:
     """The most telling text within a body; "" for a web page and if there is none."""
     if depth > _DEEPEST:
@@ -127,7 +120,7 @@ def _sentence(value: Any, depth: int = 0) -> str:
     if isinstance(value, str):
         if value.lstrip()[:1] == "<":
             return ""
-        inner = _parsed(value) if value[:1] in ("{", "[") else None
+        inner = read_value(value) if value[:1] in ("{", "[") else None
         return value if inner is None else _sentence(inner, depth + 1)
     if isinstance(value, list):
         return next(filter(None, (_sentence(item, depth + 1) for item in value[:5])), "")
@@ -164,7 +157,7 @@ def _raw(answer: Any, body: str, causes: list[Any]) -> Iterator[str]:
         return
     yield f"HTTP {answer.status_code} {answer.reason_phrase}".rstrip()
     yield from (f"{name}: {answer.headers[name]}" for name in _TOLD_HEADERS if name in answer.headers)
-    data = _parsed(body)
+    data = read_value(body)
     yield "\n" + (json.dumps(data, indent=2, ensure_ascii=False) if data else body or "(no body)")
 
 

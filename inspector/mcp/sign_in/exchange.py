@@ -1,7 +1,6 @@
 """The exchanges of a sign-in: where they may go, how much is read, how long; which document was at fault."""
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +27,7 @@ from inspector.core.server import OAuthClient
 from inspector.core.text import one_line, shortened
 from inspector.mcp.client.translate import flaw_text
 from inspector.mcp.sign_in.person import LOOKING
-from inspector.schema.json_value import JsonObject, as_object
+from inspector.schema.json_value import JsonObject, as_list, read_object
 
 # Answers of an issuer are a few kilobytes; no answer may hold up a sign-in for longer.
 _LONGEST_ANSWER = 256 * 1024
@@ -211,10 +210,7 @@ class Trail:
         """Note an answer: whose it is, and what is wrong with it."""
         is_server = request.method != "GET" and str(request.url) == self.url
         what = _SERVER if is_server else _asked(request, body)
-        try:
-            said = as_object(json.loads(body))
-        except (ValueError, RecursionError):
-            said = {}
+        said = read_object(body)
         place = request.url.copy_with(query=None, fragment=None, userinfo=b"")
         one = Fetched(what, str(place), response.status_code)
         if what == _SERVER:
@@ -227,8 +223,7 @@ class Trail:
         self.fetched += (one,)
 
     def _resource(self, one: Fetched, said: JsonObject) -> Fetched:
-        servers = said.get("authorization_servers")
-        advertised = [str(each) for each in servers] if isinstance(servers, list) else []
+        advertised = list(map(str, as_list(said.get("authorization_servers"))))
         own, resource = resource_url_from_server_url(self.url), str(said.get("resource", ""))
         if not check_resource_allowed(own, resource):
             told = f"its `resource` is {_short(resource)}, but the server is {own}"
