@@ -68,6 +68,13 @@ class Verdict:
     standings: Standings
     rules: SearchRules
 
+    @classmethod
+    def of(cls, rankers: CatalogRankers, name: str, request: SearchRequest, rules: SearchRules) -> "Verdict":
+        """The request as that ranker ranks the tools. Raises ToolsightError, or ModelError; see `why_not`."""
+        request = rankers.names.resolved(request)
+        ranking = ranking_for(rankers.get(name), request)
+        return cls(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
+
     @property
     def answer(self) -> Answer:
         """What the search may say at most; a lookup by name, server or tags is sure."""
@@ -147,21 +154,18 @@ def hit_of(
 ) -> Hit:
     """One tool's line of a search report, however far down. Raises ToolsightError for an unknown tool."""
     position = position_of(rankers.index, tool_id)
-    request = rankers.names.resolved(request)
-    ranking = ranking_for(rankers.get(ranker_name), request)
-    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
-    cut = verdict.cut(position)
+    verdict = Verdict.of(rankers, ranker_name, request, rules)
+    cut, standings = verdict.cut(position), verdict.standings
     found = Outcome.CLOSEST if verdict.answer is Answer.CLOSEST else Outcome.FOUND
-    return Hit(verdict.standings[position].rank, ranking.explain(position), cut or found)
+    return Hit(standings[position].rank, standings.ranking.explain(position), cut or found)
 
 
 def missed_in(
     case: EvalCase, rankers: CatalogRankers, ranker_name: str, rules: SearchRules
 ) -> tuple[str, ...]:
     """The tools of a labelled request that rank behind others: the best of each group of alternatives."""
-    request, position = SearchRequest(case.query), rankers.index.position
-    ranking = ranking_for(rankers.get(ranker_name), request)
-    standings = Standings(ranking, rules.likely(ranking, request))
+    position = rankers.index.position
+    standings = Verdict.of(rankers, ranker_name, SearchRequest(case.query), rules).standings
     there = (sorted(tool_id for tool_id in group if tool_id in position) for group in case.relevant)
     best = [min(group, key=lambda tool_id: standings[position[tool_id]].rank) for group in there if group]
     return tuple(one for one in best if standings[position[one]].rank > len(case.relevant))
@@ -213,8 +217,8 @@ def by_step(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
 
 
 def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchRules) -> StepSearch:
-    ranking, request = rankers.get(ranker_name).rank(text), SearchRequest(text)
-    verdict = Verdict(rankers, request, Standings(ranking, rules.likely(ranking, request)), rules)
+    verdict = Verdict.of(rankers, ranker_name, SearchRequest(text), rules)
+    ranking = verdict.standings.ranking
     positions = () if verdict.told is Answer.NOTHING else verdict.results
     tool_ids = tuple(rankers.index.ids[position] for position in positions)
     return StepSearch(text, tool_ids, ranking.probability, verdict.told, ranking.note)

@@ -19,10 +19,9 @@ from inspector.core.ranking import (
 from inspector.core.tool import Tool, why_destroys
 from inspector.search.answer.answer_text import told_apart
 from inspector.search.answer.search import NEAR, SearchRules
-from inspector.search.answer.standing import Standing, Standings, Verdict, position_of
+from inspector.search.answer.standing import Standing, Verdict, position_of
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.fusion import STATIC
-from inspector.search.ranker.ranker import ranking_for
 
 BEST_PASSAGE = "best passage"
 BEST_STEP = "best step"
@@ -136,16 +135,14 @@ def why_not(
     Raises ToolsightError for an unknown tool or ranker, ModelError if the query cannot be embedded.
     """
     position = position_of(rankers.index, tool_id)
-    request = rankers.names.resolved(request)
-    ranking = ranking_for(rankers.get(ranker_name), request)
-    standings = Standings(ranking, rules.likely(ranking, request))
-    verdict = Verdict(rankers, request, standings, rules)
+    verdict = Verdict.of(rankers, ranker_name, request, rules)
+    standings = verdict.standings
     score, rival = standings.ranking.explain(position), _rival(verdict, position)
     having, lacking = ((), ()) if verdict.is_lookup else _terms(rankers, request.query, position)
     found = WhyNot(
         tool_id=tool_id,
         ranker=ranker_name,
-        request=request,
+        request=verdict.request,
         standing=standings[position],
         score=score,
         cut=verdict.cut(position),
