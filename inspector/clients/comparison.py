@@ -1,9 +1,10 @@
-"""A schema as it is declared beside it as a client's model gets it, line by line."""
+"""A definition as it is declared beside it as a client's model gets it, line by line."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from inspector.clients.seen import SeenTool
 from inspector.schema.json_value import compact
 
 _NONE: Final = object()
@@ -18,6 +19,23 @@ class Line:
     sign: Literal["", "~", "-", "+"]
     declared: str
     sent: str
+
+
+_BLANK = Line("", "", "")
+
+
+def definition_lines(seen: SeenTool) -> Iterator[Line]:
+    """Name, description and parameters of a tool; a description is broken where it is cut."""
+    tool, text = seen.tool, seen.description
+    yield Line("" if tool.name == seen.name else "~", tool.name, seen.name)
+    yield _BLANK
+    yield from (Line("+", "", one) for one in text.lead.split("\n") if one)
+    yield from (Line("", one, one) for one in text.text[: text.kept].split("\n"))
+    if text.lost:
+        yield Line("+", "", text.mark)
+        yield from (Line("-", one, "") for one in text.lost.split("\n"))
+    yield _BLANK
+    yield from compared(tool.input_schema, seen.parameters)
 
 
 def compared(declared: object, sent: object) -> Iterator[Line]:
@@ -38,7 +56,7 @@ def signed(lines: Iterable[Line]) -> Iterator[str]:
     """The lines below each other, behind their signs: a changed one as it was, then as it is."""
     for line in lines:
         if not line.sign:
-            yield f"  {line.sent}"
+            yield f"  {line.sent}".rstrip()
         else:
             yield from (f"{sign} {text}" for sign, text in (("-", line.declared), ("+", line.sent)) if text)
 

@@ -58,6 +58,12 @@ class SeenTool:
     refused: Change | None = None
     bound: bool = False
 
+    @property
+    def parameters(self) -> JsonObject:
+        """The schema of its parameters as it is sent."""
+        found: JsonObject = self.definition["function"]["parameters"]
+        return found
+
 
 def cut(text: str, limit: int, mark: str = "") -> Cut:
     """A text cut after `limit` characters; 0 is no limit."""
@@ -78,7 +84,7 @@ def as_sent(client: Client, tools: Iterable[Tool]) -> tuple[Tool, ...]:
         replace(
             seen.tool,
             description=seen.description.text[: seen.description.kept],
-            input_schema=seen.definition["function"]["parameters"],
+            input_schema=seen.parameters,
         )
         for seen in see_all(client, list(tools))
         if not seen.refused

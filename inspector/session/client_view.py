@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import Any
 
 from inspector.clients.client import Client, Kind, Topic, real_clients
-from inspector.clients.comparison import compared, signed
+from inspector.clients.comparison import definition_lines, signed
 from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
 from inspector.clients.seen import Cut, SeenTool, kept_of
 from inspector.config.configuration import in_words
@@ -15,7 +15,7 @@ from inspector.core.number import count, percent
 from inspector.core.report import COUNT, NOTHING, Column, Table
 from inspector.core.session import ServerState, SessionState
 from inspector.core.tool import Tool
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import compact
 from inspector.session.view import SessionView
 from inspector.store.saved_call import SavedCall
 
@@ -213,7 +213,6 @@ _BEFORE = {
     "nothing": "knows nothing about these tools until it searches",
 }
 _PLACES = {"system": "a system message", "user": "the user's turn", "description": "a tool's description"}
-IN_THE_PROMPT = "in the prompt, as far as known"
 
 
 def knows(client: Client) -> str:
@@ -223,12 +222,12 @@ def knows(client: Client) -> str:
     return f"{client.title} {_BEFORE[client.listing.before]}{through}{place}"
 
 
-def first_call(view: ClientView) -> tuple[str, str, str]:
-    """What a first call costs, what all definitions would, and how much less that is, "" if it is not."""
+def first_call(view: ClientView) -> str:
+    """What a first call costs, what all definitions would, and how much less that is, if it is."""
     first, whole = view.before_search, view.definition_tokens
-    less = f"{percent(1 - first / whole)} less" if view.is_deferred and first < whole else ""
-    would = f", {count(len(view.offered), 'definition')} would take {whole:,}"
-    return f"{count(first, 'tool token')} in the first call", would, less
+    less = f"   {percent(1 - first / whole)} less" if view.is_deferred and first < whole else ""
+    would = f"{count(len(view.offered), 'definition')} would take {whole:,}"
+    return f"{count(first, 'tool token')} in the first call, {would}{less}"
 
 
 def declared(client: Client) -> str:
@@ -246,21 +245,10 @@ def declares(client: Client) -> str:
     return f"declares {declared(client)}; {follows} list changes{lost}"
 
 
-def cut_at(what: str, text: Cut) -> str:
-    """Where a text is cut."""
-    return f"✂ {what}: cut after {text.kept:,} of {count(len(text.text), 'character')}"
-
-
 def changes(one: Delivery) -> str:
     """What becomes of a tool, "" if nothing does."""
     told = "; ".join(reason.says for reason in one.reasons)
     return told if one.reaches else f"{one.fate}: {told}"
-
-
-def parameters(seen: SeenTool) -> JsonObject:
-    """The schema of its parameters as the model gets it."""
-    found: JsonObject = seen.definition["function"]["parameters"]
-    return found
 
 
 def catalog_report(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
@@ -277,17 +265,8 @@ def catalog_report(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
         Column("changes", changes),
     )
     yield Table.of(columns, view.tools)
-    yield f"\n{knows(client)} ({sure(Topic.LISTING)})"
-    first, would, less = first_call(view)
-    yield f"{first}{would}{f'   {less}' if less else ''}"
-    yield f"{declares(client)} ({sure(Topic.PROTOCOL)})"
-    yield from (f"⚠ {problem}" for problem in view.problems)
-    if view.prompt:
-        yield f"\n{IN_THE_PROMPT}"
-    for paragraph in view.paragraphs:
-        yield from _marked("|", paragraph.text)
-        if paragraph.cut is not None and paragraph.cut.lost:
-            yield from _lost(f"instructions from {paragraph.of}", paragraph.cut, client)
+    yield ""
+    yield from known_lines(view)
     yield (
         f"\ntokens counted with {tokenizer}, not the client's tokenizer; names: {sure(Topic.NAMES)}; "
         f"cuts: {sure(Topic.CUTS)}; schemas: {sure(Topic.SCHEMAS)}. "
@@ -295,8 +274,23 @@ def catalog_report(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
     )
 
 
+def known_lines(view: ClientView) -> Iterator[str]:
+    """What a client's model knows of a catalog before it searches, and what is wrong with that."""
+    client = view.client
+    yield f"{knows(client)} ({client.confidence(Topic.LISTING).told})"
+    yield first_call(view)
+    yield f"{declares(client)} ({client.confidence(Topic.PROTOCOL).told})"
+    yield from (f"⚠ {problem}" for problem in view.problems)
+    if view.prompt:
+        yield "\nin the prompt, as far as known"
+    for paragraph in view.paragraphs:
+        yield from _marked("|", paragraph.text)
+        if paragraph.cut is not None and paragraph.cut.lost:
+            yield from _lost(f"instructions from {paragraph.of}", paragraph.cut, client)
+
+
 def delivery_report(client: Client, one: Delivery) -> Iterator[str]:
-    """One tool as a client's model gets it."""
+    """One tool as a client's model gets it, every line with a sign where it is not as declared."""
     seen = one.seen
     yield f"{seen.name if seen else one.tool} ({client.confidence(Topic.NAMES).told})"
     yield f"{count(one.tokens, 'token')} in {client.title}"
@@ -304,12 +298,10 @@ def delivery_report(client: Client, one: Delivery) -> Iterator[str]:
     yield from (f"{mark} {reason.says}{_source(reason)}" for reason in one.reasons)
     if seen is None:
         return
-    yield "\ndescription"
-    yield from _marked("|", seen.description.shown)
-    if seen.description.lost:
-        yield from _lost("description", seen.description, client)
-    yield f"\nparameters ({client.confidence(Topic.SCHEMAS).told}); declared: -, sent: +"
-    yield from signed(compared(seen.tool.input_schema, parameters(seen)))
+    if seen.description.lost and client.texts.changed_by:
+        yield f"{client.texts.changed_by} changes where a description is cut"
+    yield "\ndeclared -, sent +"
+    yield from signed(definition_lines(seen))
 
 
 def _source(reason: Reason) -> str:
@@ -325,7 +317,8 @@ def _marked(mark: str, text: str) -> Iterator[str]:
 def _lost(what: str, text: Cut, client: Client) -> Iterator[str]:
     """Where a text is cut, and what the model does not read of it."""
     sure, variable = client.confidence(Topic.CUTS).told, client.texts.changed_by
-    yield f"{cut_at(what, text)} ({sure}{f'; {variable} changes that' if variable else ''}); never seen:"
+    at = f"✂ {what}: cut after {text.kept:,} of {count(len(text.text), 'character')}"
+    yield f"{at} ({sure}{f'; {variable} changes that' if variable else ''}); never seen:"
     yield from _marked("✂", text.lost)
 
 

@@ -57,11 +57,17 @@ def client_report(client: Client) -> Iterator[str]:
         yield client.fidelity.told
     yield f"{knows(client)}; {declares(client)}."
     for topic in Topic:
-        yield f"\n{topic}   {client.confidence(topic).told}"
-        for fact in client.facts:
-            if fact.topic is topic:
-                yield f"  - {fact.says}"
-                yield f"    {'; '.join(filter(None, (fact.evidence(today()), fact.source)))}"
+        yield ""
+        yield from facts_about(client, topic)
+
+
+def facts_about(client: Client, topic: Topic) -> Iterator[str]:
+    """What is known of a client in one respect."""
+    yield f"{topic}   {client.confidence(topic).told}"
+    for fact in client.facts:
+        if fact.topic is topic:
+            yield f"  - {fact.says}"
+            yield f"    {'; '.join(filter(None, (fact.evidence(today()), fact.source)))}"
 
 
 MARKS = {
@@ -150,22 +156,17 @@ BEHAVIOURS = (
 
 def behaviour_table(clients: Sequence[Client], views: Mapping[str, ClientView] | None = None) -> Table:
     """What clients do, a column for each; with `views`, first what that makes of the tools of now."""
-    seen = () if views is None else (("first call, tokens", _first_call), ("tools that arrive", _arriving))
+    seen: tuple[tuple[str, Callable[[ClientView], str]], ...] = (
+        ("first call, tokens", lambda view: f"{view.before_search:,}"),
+        ("tools that arrive", lambda view: f"{len(view.offered):,} of {len(view.tools):,}"),
+    )
     counted = (
         (name, *(of(views[one.name]) if views and one.name in views else WAITING for one in clients))
-        for name, of in seen
+        for name, of in (seen if views is not None else ())
     )
     known = ((one.name, *map(one.told, clients)) for one in BEHAVIOURS)
     headers = ("behaviour", *(one.name for one in clients))
     return Table("", headers, (*counted, *known), notes=(LEGEND,), whole=frozenset(range(len(headers))))
-
-
-def _first_call(view: ClientView) -> str:
-    return f"{view.before_search:,}"
-
-
-def _arriving(view: ClientView) -> str:
-    return f"{len(view.offered):,} of {len(view.tools):,}"
 
 
 _INTRO = """\

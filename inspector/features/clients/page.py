@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator, Set
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,17 +34,17 @@ if TYPE_CHECKING:
 WORKING = "Working out what each client sees …"
 NO_TOOLS = "No server is ready yet, so there are no tools."
 TOOLS, BEHAVIOUR = "tools", "behaviours"
-_NAMED, _WIDEST = 6, 20
+_NAMED = 6
 _CELL = max(map(len, ("✕ refused", "~ changed")))
 
 
-def facts(tools: int, clients: int, declared: ClientCapabilities) -> Content:
+def facts(tools: int, declared: ClientCapabilities) -> Content:
     """Return what the page shows, and what is declared to the servers now."""
     # A declaration may be made under the name of another client.
     name = f" (as {visible(declared.name, newlines=False, limit=40)})" if declared.name else ""
     return Content.assemble(
         (count(tools, "tool"), "bold"),
-        f" in {count(clients, 'client')}",
+        " in real clients",
         ("   declared to the servers: ", MUTED),
         f"{', '.join(in_words(declared)) or 'nothing'}{name}",
     )
@@ -67,17 +66,10 @@ def difference(before: Set[str], after: Set[str]) -> str:
 def matrix_columns(table: Table) -> tuple[Column, ...]:
     """Return the columns of a matrix: the names of its rows, and one for each client."""
     names, *clients = table.headers
-    is_fates = table.headers[0] == "tool"
-    # As names, columns in which every tool is whole stay, too.
-    return (
-        Column(names, names, min_width=26, shorten="name"),
-        *(
-            Column(
-                one, one, width=max(len(one), _CELL) if is_fates else None, min_width=_WIDEST, shorten="name"
-            )
-            for one in clients
-        ),
-    )
+    # Verdicts are not measured, for there are many. As names, columns of which all are the same stay, too.
+    widths = ((one, max(len(one), _CELL) if names == "tool" else None) for one in clients)
+    columns = (Column(one, one, width=width, shorten="name") for one, width in widths)
+    return Column(names, names, min_width=26, shorten="name"), *columns
 
 
 def matrix_records(table: Table) -> Iterator[Record]:
@@ -126,7 +118,6 @@ class ClientsScreen(ReadingPage, ToolKeys):
         super().__init__()
         self._clients = list(all_clients())
         self._views: dict[str, ClientView] = {}
-        self._drawn = 0
 
     def lists(self) -> ComposeResult:
         strip = ViewStrip((TOOLS, BEHAVIOUR), id="clients-rows")
@@ -158,28 +149,19 @@ class ClientsScreen(ReadingPage, ToolKeys):
 
         def show(view: ClientView) -> None:
             self._views[view.client.name] = view
-            if self._clients.index(view.client) + 1 in self.list.rows.window:
-                self._draw_matrix()
+            self._draw_matrix()
             if view.client is self._client:
                 self.draw_detail()
 
-        self.run_job("clients", look, lambda _: self._draw_matrix())
-
-    def moved(self) -> None:
-        """Draw the columns that came in while they were not in sight, or the cell alone."""
-        if self._drawn != len(self._views):
-            self._draw_matrix()
-        self.draw_detail()
+        self.run_job("clients", look, lambda _: None)
 
     def _draw_matrix(self) -> None:
-        self._drawn = len(self._views)
-        said = facts(len(self.session.catalog.seen), len(self._clients), self.session.settings.client)
-        self.write(said if self._is_of_tools else Content.styled(LEGEND, MUTED))
-        table = (
-            fate_table(self._clients, rows([*self._views.values()]))
-            if self._is_of_tools
-            else behaviour_table(self._clients, self._views)
-        )
+        if self._is_of_tools:
+            self.write(facts(len(self.session.catalog.seen), self.session.settings.client))
+            table = fate_table(self._clients, rows([*self._views.values()]))
+        else:
+            self.write(Content.styled(LEGEND, MUTED))
+            table = behaviour_table(self._clients, self._views)
         self.list.columns = matrix_columns(table)
         self.list.records = tuple(matrix_records(table))
 
@@ -261,9 +243,8 @@ class ClientsScreen(ReadingPage, ToolKeys):
         elif one is not None:
             shown = tool_detail(client, one, self.width)
         else:
-            today = datetime.fromtimestamp(self.session.retrieval.clock.now(), UTC).date()
             topic = next((each.topic for each in BEHAVIOURS if each.name == self.key), None)
-            shown = client_detail(view, today, topic)
+            shown = client_detail(view, topic)
         self.write(shown, "#detail")
 
     def opened(self, key: str) -> None:  # noqa: ARG002 - the cell is in the column, too

@@ -55,9 +55,9 @@ def test_tools_as_a_client_show_names_refusals_and_where_instructions_are_cut(
 
 def test_one_tool_is_shown_whole_with_its_cut(run: Toolsight, older: str) -> None:
     printed = run("tools", "library:search_catalogue", "--client", older).stdout
-    assert "✂ description: cut after 2,048 of 2,539 characters (measured" in printed
-    assert "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH changes that" in printed
-    assert printed.rindex("include_reference") > printed.index("✂")
+    assert "description cut after 2,048 of 2,539 characters (description, measured" in printed
+    assert "CLAUDE_CODE_MAX_MCP_DESCRIPTION_LENGTH changes" in printed
+    assert printed.index("\n- ") < printed.rindex("include_reference")
 
 
 def test_several_clients_stand_side_by_side_with_their_reasons_below(run: Toolsight, older: str) -> None:

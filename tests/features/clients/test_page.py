@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date
 
 import pytest
 from textual.pilot import Pilot
@@ -24,7 +23,6 @@ from tests.widgets.hostile import dangerous
 from widgets import Record, RecordList
 from widgets.record import cell_text
 
-TODAY = date(2026, 11, 26)
 CLIENTS, LEND = "#clients", "town.library:lend"
 
 
@@ -161,7 +159,7 @@ def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
     tool = Tool("s", text, text, {"type": "object", "description": text})
     for client in all_clients():
         view = view_as(find_client(client.name), [Listed("s", [tool], instructions=text)], len)
-        for shown in (client_detail(view, TODAY), tool_detail(view.client, view.tools[0], 80)):
+        for shown in (client_detail(view), tool_detail(view.client, view.tools[0], 80)):
             assert not dangerous("".join(shown.plain.split()))
         (record,) = matrix_records(fate_table([view.client], rows([view])))
         assert not dangerous(cell_text(record.cells[0]))
