@@ -171,16 +171,6 @@ async def test_a_deferred_tool_cannot_be_called_before_it_is_searched_for() -> N
     assert bench.events("reject")[0].reason == "deferred"
 
 
-async def test_a_name_that_several_tools_have_is_answered_with_all_of_them() -> None:
-    bench = Bench(calls(("evaluate", {})), says("done"))
-    bench.binder.rebuild((*TOOLS, Tool("shop", "evaluate", "Evaluate an offer.")), {})
-    await bench.say()
-    assert bench.tool_messages()[0].startswith(
-        "Error: Several tools are called 'evaluate': calc:evaluate, shop:evaluate."
-    )
-    assert bench.events("reject")[0].closest == ("calc:evaluate", "shop:evaluate")
-
-
 async def test_unreadable_arguments_are_rejected_with_the_reason() -> None:
     bench = Bench(calls(("calc__evaluate", {}), error="not JSON"), says("done"))
     await bench.say()

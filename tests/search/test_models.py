@@ -77,14 +77,6 @@ def test_without_the_package_the_error_says_what_to_install(
     assert "Reinstall Toolsight" in caught.value.hint
 
 
-def test_a_model_folder_that_cannot_be_written_is_the_reason_and_not_the_package(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(ModelError) as caught:
-        FastembedEmbedder(tmp_path / "file").embed(["x"])
-    assert "cannot be copied" in caught.value.message
-    assert "pip install" not in caught.value.hint
-
-
 TEXTS = ("send an e-mail", "Get the weather forecast", "x " * 5_000, "\ud800 lone", "naïve 天気 🦙")
 
 

@@ -45,18 +45,6 @@ def test_an_expectation_that_holds_exits_0_one_that_does_not_3_and_never_reports
     assert (reported.exit_code, "0 of 1 expectation held" in reported.stdout) == (0, True)
 
 
-def test_of_many_expectations_the_text_shows_those_that_do_not_hold_and_all_of_them_when_asked(
-    toolsight: Toolsight, tmp_path: Path
-) -> None:
-    many = [word for number in range(20) for word in ("--expect", f"late orders {number} -> list_orders")]
-    check = ("check", "--no-model", stored(tmp_path), *many, "--expect", BREAKS)
-    told = toolsight(*check).stdout
-    assert "late orders -> shop:refund_order" in told
-    assert "late orders 7" not in told
-    assert "20 of 21 expectations held" in told
-    assert "late orders 7" in toolsight(*check, "--all").stdout
-
-
 def test_a_server_that_fails_exits_1_with_what_was_found_on_the_others(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:

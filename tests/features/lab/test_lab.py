@@ -10,7 +10,6 @@ import pytest
 
 from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
-from inspector.core.events import SettingsChanged
 from inspector.core.message import ToolResult
 from inspector.core.server import ServerSpec
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
@@ -84,20 +83,6 @@ turns:
     assert second.at - first.at == 600
 
 
-async def test_the_profile_and_the_settings_are_in_force_from_the_first_turn(tmp_path: Path) -> None:
-    text = """
-profile: kaman
-settings: {binding.capacity: 3}
-expect: [{event: settings, profile: kaman, changed: [binding.capacity]}, {event: user}]
-turns: [{user: a, steps: [{say: b}]}, {user: c, steps: [{say: d}]}]"""
-    async with lab(tmp_path, text) as on:
-        result = await on.run.run()
-        assert on.bench.settings.binding.capacity == 3
-    assert result.passed
-    assert result.profile == "kaman"
-    assert sum(isinstance(record.event, SettingsChanged) for record in result.records) == 2
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
@@ -115,27 +100,6 @@ async def test_a_change_of_what_is_not_there_is_refused_with_what_is(
         with pytest.raises(ConfigError, match=told) as refused:
             on.connector.change(change)
     assert "weather" in refused.value.hint
-
-
-async def test_a_server_that_changes_while_it_is_away_has_the_change_once_it_is_back(tmp_path: Path) -> None:
-    text = """
-turns:
-  - user: a
-    stop: weather
-    change: {server: weather, describe: {"weather:get_forecast": Ten days.}}
-    steps: [{say: b}]
-  - user: c
-    reconnect: weather
-    steps: [{say: d}]"""
-    async with lab(tmp_path, text) as on:
-        await asyncio.wait_for(on.run.step(), 5)
-        assert on.bench.catalog.get("weather:get_forecast") is None
-        with pytest.raises(ConfigError, match="there is no tool 'weather:forecast'"):
-            on.connector.change(CatalogChange(server="weather", remove=("weather:forecast",)))
-        await asyncio.wait_for(on.run.step(), 5)
-        tool = on.bench.catalog.get("weather:get_forecast")
-        assert tool is not None
-        assert tool.description == "Ten days."
 
 
 async def test_a_cancelled_run_has_its_result_up_to_there(tmp_path: Path) -> None:

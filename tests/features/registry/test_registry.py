@@ -76,15 +76,6 @@ async def test_a_server_that_failed_is_left_out_with_its_reason(registry: Sqlite
     assert registry.count(part="broken:") == 1
 
 
-async def test_a_server_with_a_name_that_no_registry_keeps_is_left_out(registry: SqliteRegistry) -> None:
-    servers = {**shop_and_weather(), "long": MemoryServer([tool("long", "n" * 600)])}
-    async with connected(servers=servers) as rig:
-        done = {one.server: one for one in synchronise(registry, rig.bench, at=5.0)}
-    assert done["long"].report is None
-    assert done["long"].why.endswith("has 605 bytes")
-    assert registry.count(part="shop:") == 2
-
-
 def test_what_is_embedded_when_it_is_stopped_stays(registry: SqliteRegistry) -> None:
     registry.sync("o", [tool("s", f"t{number}") for number in range(100)], at=1.0)
     seen: list[tuple[int, int]] = []
