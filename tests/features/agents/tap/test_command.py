@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from inspector.config.client_format import passed_names
 from inspector.config.file import load_object
@@ -331,7 +331,6 @@ words = st.lists(st.text(max_size=5), max_size=4)
 
 
 @given(st.text(min_size=1), words, st.sampled_from([None, 1, "\t"]), st.booleans())
-@settings(max_examples=200)
 def test_any_entry_is_as_before_once_its_tap_is_removed(
     command: str, args: list[str], indent: int | str | None, is_ascii: bool
 ) -> None:
