@@ -73,7 +73,7 @@ def test_many_vectors_are_found_by_the_index(registry: PostgresRegistry) -> None
 
 
 @pytest.mark.slow
-@examples(share=1.0)
+@examples(share=0.5)
 @given(given_tools=st.lists(tools, max_size=12), sight=sights())
 def test_a_filtered_index_finds_what_comparing_the_permitted_ones_finds(
     given_tools: list[Tool], sight: Sight

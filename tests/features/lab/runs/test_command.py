@@ -71,7 +71,7 @@ async def test_what_ships_is_made_again_byte_for_byte_by_its_command(
 
 
 def test_what_ships_needs_no_definitions_and_says_that_its_model_is_no_llm(toolsight: Toolsight) -> None:
-    done = toolsight("bench", "runs", str(shipped_recording()), "--limit", "10", *WORDS_ALONE)
+    done = toolsight("bench", "runs", str(shipped_recording()), "--limit", "2", *WORDS_ALONE)
     assert done.exit_code == 0
     assert "of demo/planner (rules, no LLM)." in done.stdout
     assert "is no LLM" in done.stdout

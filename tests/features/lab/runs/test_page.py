@@ -100,12 +100,12 @@ def setups_in(pilot: Pilot[None]) -> list[str]:
 
 
 async def test_one_key_of_the_benchmark_page_plays_what_ships_under_three_profiles() -> None:
-    async with opened(few_runs()) as pilot:
-        await until(pilot, lambda: "12 runs played" in status(pilot))
+    async with opened(few_runs(4)) as pilot:
+        await until(pilot, lambda: "4 runs played" in status(pilot))
         assert setups_in(pilot) == ["toolsight", "static", "attention"]
         assert "stand-in model (rules, no LLM)" in said(pilot, "#runs-facts")
         shown = said(pilot, "#runs-detail")
-        assert "12 runs of 12 tasks" in shown
+        assert "4 runs of 4 tasks" in shown
         assert re.search(r"returned +\d+ % \[", shown)
         assert "its label's tools" in shown
         assert re.search(r"\$[\d.]+ \[[\d.]+, [\d.]+\] a solved task \(\+", seen(pilot))
