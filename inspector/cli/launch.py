@@ -48,7 +48,8 @@ def require_policy(problems: Iterable[SettingProblem]) -> None:
 def say_failures(servers: Iterable[ServerState]) -> None:
     """Print which servers failed or lost tools, and why: these are missing from what follows."""
     for server in servers:
-        is_failed, lost = server.phase is ServerPhase.FAILED, "; ".join(skipped_lines(server.skipped))
+        missing = (one for one in server.skipped if one.kind not in ("cursor", "end"))
+        is_failed, lost = server.phase is ServerPhase.FAILED, "; ".join(skipped_lines(missing))
         if is_failed or lost:
             what = f"failed: {server.reason}" if is_failed else f"lost {lost}"
             say(f"{server.name} {what.rstrip('.')}. Run {command('servers')} for details.", err=True)

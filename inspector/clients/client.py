@@ -365,7 +365,7 @@ HARMLESS = frozenset({Kind.HIDDEN, Kind.RENAMED, Kind.SPARE})
 class Change:
     """What becomes of a tool: in words, and where in its definition that lies (`inputSchema.required`).
 
-    `source` and `date` are those of the rule, if it names its own.
+    `source` and `date` are those of the rule, if it names its own. It may cost all tools of the server.
     """
 
     kind: Kind
@@ -373,6 +373,7 @@ class Change:
     place: str = ""
     source: str = ""
     date: str = ""
+    costs_server: bool = False
 
     def __str__(self) -> str:
         return self.says

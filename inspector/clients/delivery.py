@@ -301,22 +301,24 @@ class _Judge:
     def server(self, listed: Listed, seen: Sequence[SeenTool]) -> ServerDelivery:
         """What becomes of one server."""
         name, unread = listed.server, [one for one in listed.skipped if one.kind == "tool"]
-        if reason := self.unreached(listed) or self._costs(unread):
+        if reason := self.unreached(listed) or self._costs(listed.skipped):
             names = (*(one.label for one in unread), *(one.name for one in listed.tools))
             lost = tuple(Delivery(name, one, Fate.LOST, (reason,)) for one in names)
             return ServerDelivery(self._client, listed, lost)
-        known = (self._tool(one, listed.results) for one in seen)
+        known = (self._tool(one, listed) for one in seen)
         tools = (*map(partial(self._unread, name), unread), *known)
         return ServerDelivery(self._client, listed, tools, tuple(self._of_server(listed, seen)))
 
-    def _costs(self, unread: Sequence[SkippedTool]) -> Reason | None:
-        """Why all tools of a server are lost: one of them is not valid."""
-        rule = self._client.schemas.untyped
-        odd = next((one for one in unread if rule == "any" or _is_untyped(one)), None)
-        if odd is None or rule not in ("server", "any"):
-            return None
-        says = f"all tools of its server are lost with {_name(odd.label)}: {odd.reason}"
-        return self._reason(Kind.LOST, says, odd.place, Topic.SCHEMAS)
+    def _costs(self, skipped: Sequence[SkippedTool]) -> Reason | None:
+        """Why all tools of a server are lost: one of them, or what its list says of pages, is not valid."""
+        unread, costs = self._client.schemas.unread, self._client.listing.costs
+        for one in skipped:
+            is_tool = one.kind == "tool"
+            is_costly = is_tool and (unread == "any" or (unread == "server" and not _is_of_output(one)))
+            if is_costly or (one.kind in costs and (one.kind == "cursor" or not one.place)):
+                says = f"all tools of its server are lost with {_name(one.label)}: {one.reason}"
+                return self._reason(Kind.LOST, says, one.place, Topic.SCHEMAS if is_tool else Topic.LISTING)
+        return None
 
     def unreached(self, listed: Listed) -> Reason | None:
         """Why the client gets no answer at all, if the server speaks newer revisions alone."""
@@ -328,17 +330,22 @@ class _Judge:
         return self._reason(Kind.UNREACHED, says)
 
     def _unread(self, server: str, one: SkippedTool) -> Delivery:
-        if self._client.schemas.untyped == "sent" and _is_untyped(one):
+        rule = self._client.schemas.unread
+        if one.definition and (rule == "sent" or (rule == "server" and _is_of_output(one))):
             return Delivery(server, one.label, Fate.WHOLE)
         # Whether the client is as strict as we are is not known.
         reason = Reason(Kind.LOST, one.reason, one.place, Confidence.ASSUMED)
         return Delivery(server, one.label, Fate.LOST, (reason,))
 
-    def _tool(self, seen: SeenTool, results: Sequence[tuple[str, ToolResult]]) -> Delivery:
+    def _tool(self, seen: SeenTool, listed: Listed) -> Delivery:
         server, name = seen.tool.server, seen.tool.name
+        for end in listed.skipped if self._client.listing.empty_ends else ():
+            if end.kind == "end" and seen.tool.page > end.number:
+                reason = self._reason(Kind.PAGE, f"{end.label} is taken for the last: {end.reason}")
+                return Delivery(server, name, Fate.REFUSED, (reason,), seen)
         if seen.refused is not None:
             return Delivery(server, name, Fate.REFUSED, (self._changed(seen.refused),), seen)
-        mine = (result for tool, result in results if tool == seen.tool.id)
+        mine = (result for tool, result in listed.results if tool == seen.tool.id)
         lost = (Change(Kind.MISFIT, one, "outputSchema") for one in misfits(self._client, seen.tool, mine))
         reasons = tuple(map(self._changed, (*seen.changes, *lost)))
         fate = Fate.CHANGED if reasons else Fate.WHOLE
@@ -349,7 +356,8 @@ class _Judge:
         client = self._client
         shown = [one for one in seen if not is_for_apps_alone(one.tool)]
         for page in (one for one in listed.skipped if one.kind == "page"):
-            yield self._reason(Kind.PAGE, f"{page.label} cannot be read: {page.reason}")
+            kind = Kind.UNKNOWN if client.listing.first_page else Kind.PAGE
+            yield self._reason(kind, f"{page.label} cannot be read: {page.reason}", topic=Topic.LISTING)
         if not seen and not listed.skipped:
             yield self._reason(Kind.UNKNOWN, "it has no tools")
         yield from self._protocol(listed, shown)
@@ -389,9 +397,8 @@ class _Judge:
             yield self._reason(Kind.INSTRUCTIONS_CUT, told, "instructions")
 
 
-def _is_untyped(one: SkippedTool) -> bool:
-    schema = (one.definition or {}).get("inputSchema")
-    return isinstance(schema, Mapping) and "type" not in schema
+def _is_of_output(one: SkippedTool) -> bool:
+    return one.place.startswith("outputSchema")
 
 
 def _wants_headers(seen: SeenTool) -> bool:

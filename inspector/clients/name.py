@@ -133,9 +133,11 @@ def name_refused(rule: NameRule, name: str) -> Change | None:
     """Why a name is refused, if it is."""
     if rule.limit and len(name) > rule.limit:
         says = f"its name has {len(name)} characters; at most {rule.limit} are allowed"
-        return Change(Kind.NAME_REFUSED, says, "name")
-    odd = re.sub(rule.allowed, "", name)[:1] if rule.allowed else ""
-    return Change(Kind.NAME_REFUSED, f"its name has {odd!r}, which is not allowed", "name") if odd else None
+        return Change(Kind.NAME_REFUSED, says, "name", costs_server=rule.refuses == "server")
+    if odd := re.sub(rule.allowed, "", name)[:1] if rule.allowed else "":
+        says = f"its name has {odd!r}, which is not allowed"
+        return Change(Kind.NAME_REFUSED, says, "name", costs_server=rule.refuses == "server")
+    return None
 
 
 def name_changes(rule: NameRule, name: str, tool: Tool) -> Iterator[Change]:

@@ -29,7 +29,8 @@ class Condition:
     required ones that are `declared`; types with `one-type` each; values that are `texts`; `schemas` that are
     objects; those that are `typed`; `formats` of those; references that stand `alone` but for keywords `of`,
     or that are `resolved`; at `most` so many `properties`, `levels`, `values` of enums, and `letters` in all
-    their names and values. `source` is a public address, looked up or published on `date`.
+    their names and values. `source` is a public address, looked up or published on `date`. A refusal costs
+    the tool, or all of its `server`.
     """
 
     kind: str
@@ -39,6 +40,7 @@ class Condition:
     most: int = 0
     top: bool = False
     effect: Effect = "refused"
+    costs: Literal["tool", "server"] = "tool"
 
     def __post_init__(self) -> None:
         if self.kind not in {*_EVERYWHERE, *_FAULTS, *_SIZES}:

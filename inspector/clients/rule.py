@@ -88,14 +88,13 @@ class SchemaRule:
     """What becomes of an input schema: `changes`, in this order. Then what does not meet the
     `conditions` is refused.
 
-    A tool that is refused may cost all of its `server`. One whose schema has no type is `sent`, or costs all
-    of its `server`, as does `any` that is not valid by MCP; "" if that is not known.
+    A tool that is not valid by MCP, and so `unread` here, is `sent`, or costs all of its `server`: with `any`
+    also for its output schema, else not for that alone. "" is not known.
     """
 
     changes: tuple[SchemaChange, ...] = ()
     conditions: tuple[Condition, ...] = ()
-    untyped: Literal["", "sent", "server", "any"] = ""
-    refuses: Literal["tool", "server"] = "tool"
+    unread: Literal["", "sent", "server", "any"] = ""
 
     def has(self, name: SchemaChangeName) -> bool:
         """Whether the client does this."""
@@ -123,8 +122,10 @@ class ListingRule:
 
     More than `most` tools (0: any number) are an error, or left out. Tools whose `_meta` says true for the
     key `always` are bound at once. With `hides_app_tools`, the model gets no tools that are for a server's
-    own view alone; with `first_page`, none that is on a later page of the list. `place` is where instructions
-    go: into a text of the system, of the user, or into a description; "" if that is not known.
+    own view alone; with `first_page`, none that is on a later page of the list, and with `empty_ends` none
+    behind an empty cursor. A `page` that fails, or a `cursor` that is null, may be what `costs` all tools.
+    `place` is where instructions go: into a text of the system, of the user, or into a description; "" if
+    that is not known.
     """
 
     before: Before = "definitions"
@@ -134,6 +135,8 @@ class ListingRule:
     always: str = ""
     hides_app_tools: bool = False
     first_page: bool = False
+    empty_ends: bool = False
+    costs: tuple[Literal["page", "cursor"], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)

@@ -45,7 +45,7 @@ def sent_schema(rule: SchemaRule, schema: JsonObject) -> SentSchema:
     if refused is None:
         return SentSchema(now, tuple(changes), None, lead)
     place, by = f"inputSchema.{refused.place}".rstrip("."), refused.condition
-    change = Change(Kind.SCHEMA_REFUSED, refused.says, place, by.source, by.date)
+    change = Change(Kind.SCHEMA_REFUSED, refused.says, place, by.source, by.date, by.costs == "server")
     return SentSchema(dict(schema), (), change)
 
 

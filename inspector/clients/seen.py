@@ -153,7 +153,7 @@ def see_all(client: Client, tools: Sequence[Tool], server: str = "") -> tuple[Se
         for tool, name in zip(tools, names, strict=True)
         if server in ("", tool.server)
     )
-    return _with_servers(client, tuple(found))
+    return _with_servers(tuple(found))
 
 
 def _beside(rule: NameRule, seen: SeenTool, named: Sequence[Tool]) -> SeenTool:
@@ -169,13 +169,11 @@ def _beside(rule: NameRule, seen: SeenTool, named: Sequence[Tool]) -> SeenTool:
     return replace(seen, refused=replace(change, says=says))
 
 
-def _with_servers(client: Client, found: tuple[SeenTool, ...]) -> tuple[SeenTool, ...]:
+def _with_servers(found: tuple[SeenTool, ...]) -> tuple[SeenTool, ...]:
     """The tools, of which one refused name or schema may cost all others of its server."""
-    rules = ((Kind.NAME_REFUSED, client.names.refuses), (Kind.SCHEMA_REFUSED, client.schemas.refuses))
-    costly = {kind for kind, refuses in rules if refuses == "server"}
     costs: dict[str, Change] = {}
     for one in reversed(found):
-        if one.refused is not None and one.refused.kind in costly:
+        if one.refused is not None and one.refused.costs_server:
             says = f"all tools of its server are refused with {one.tool.name}"
             costs[one.tool.server] = replace(one.refused, says=says, place="")
     return tuple(replace(one, refused=one.refused or costs.get(one.tool.server)) for one in found)

@@ -314,8 +314,11 @@ class ServerInfo:
         return f"{self.protocol}, nothing older" if self.refuses_older else self.protocol
 
 
-Skipping = Literal["tool", "page", "again"]
-"""What was skipped: a tool, a page of tools with all later ones, or a tool that was listed before."""
+Skipping = Literal["tool", "page", "again", "cursor", "end"]
+"""What was skipped: a tool, a page of tools with all later ones, or a tool that was listed before.
+
+Or nothing was, but a page has null for a `cursor`, or an empty one that some clients take for the `end`.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,7 +341,7 @@ class SkippedTool:
     @property
     def label(self) -> str:
         """What to call it."""
-        return self.name or f"{'page' if self.kind == 'page' else 'tool'} {self.number:,}"
+        return self.name or f"{'tool' if self.kind in ('tool', 'again') else 'page'} {self.number:,}"
 
 
 _NAMED = 3

@@ -7,7 +7,7 @@ import pytest
 
 from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
 from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver
-from inspector.clients.rule import HttpRule, NameRule, SchemaChange
+from inspector.clients.rule import HttpRule, ListingRule, NameRule, SchemaChange
 from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool
 from inspector.features.tools.facts import delivery_lines
@@ -239,8 +239,33 @@ def test_a_tool_without_a_type_costs_what_it_was_measured_to_cost_in_a_client(
 
 def test_a_server_does_not_work_where_a_page_of_its_list_cannot_be_read() -> None:
     page = SkippedTool("", "the cursor repeats", "page", number=2)
-    [found] = deliver(_sure(), [Listed("shop", [PLAIN], [page])])
-    assert (found.verdict, found.finding) == (Verdict.DEGRADED, "page 2 cannot be read: the cursor repeats")
+    told = "page 2 cannot be read: the cursor repeats"
+    for listing, verdict, finding in (
+        (ListingRule(), Verdict.DEGRADED, told),
+        (ListingRule(first_page=True), Verdict.UNKNOWN, told),
+        (ListingRule(costs=("page",)), Verdict.BLOCKED, "1 of 1 tool lost, list_orders: all tools"),
+    ):
+        [found] = deliver(replace(_sure(), listing=listing), [Listed("shop", [PLAIN], [page])])
+        assert found.verdict is verdict
+        assert found.finding.startswith(finding)
+
+
+@pytest.mark.parametrize(
+    ("client", "null", "empty"),
+    [
+        ("claude-code", Verdict.BLOCKED, Verdict.DEGRADED),
+        ("opencode", Verdict.BLOCKED, Verdict.WORKS),
+        ("fast-agent", Verdict.WORKS, Verdict.DEGRADED),
+    ],
+)
+def test_an_odd_cursor_costs_what_it_was_measured_to_cost_in_a_client(
+    client: str, null: Verdict, empty: Verdict
+) -> None:
+    later = replace(PLAIN, name="later", page=2)
+    odd = [SkippedTool("", f"its nextCursor is {kind}", kind, number=1) for kind in ("cursor", "end")]
+    [of_null] = deliver(find_client(client), [Listed("shop", [PLAIN], odd[:1])])
+    [of_empty] = deliver(find_client(client), [Listed("shop", [PLAIN, later], odd[1:])])
+    assert (of_null.verdict, of_empty.verdict) == (null, empty)
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ MISFIT, PARAMETER, UNANNOTATED, DOUBTED, DOUBTFUL, SCHEMA_CUT = rules(
       The model calls the tool without them. Make the schema smaller.
     """,
 )
-NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
+NAME_CUT, ONE_NAME, TWICE, CURSOR, INSTRUCTIONS_CUT = rules(
     Stage.CHOSEN,
     """
     name-cut | warning | A client cuts its name
@@ -81,13 +81,15 @@ NAME_CUT, ONE_NAME, TWICE, INSTRUCTIONS_CUT = rules(
       The model cannot tell them apart. Let their names differ where the client does not cut.
     listed-twice | warning | The server lists a tool twice
       Clients differ in which one they take. List it once.
+    odd-cursor | error | Clients misread the cursor of a page
+      Some lose all tools, or those of later pages. End with no nextCursor; let others be texts.
     instructions-cut | warning | A client cuts the server's instructions
       The model never reads the rest. Say first what matters.
     """,
 )
 RULES = (
     *(LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, INVALID, NO_TASK, MISFIT, TWICE),
-    *(EMPTY, PARAMETER, UNANNOTATED, DOUBTED),
+    *(CURSOR, EMPTY, PARAMETER, UNANNOTATED, DOUBTED),
     *(DOUBTFUL, ONE_NAME, NAME_CUT, CUT, INSTRUCTIONS_CUT, SCHEMA_CUT),
 )
 _RULES = {
@@ -126,7 +128,7 @@ def _skipped(listed: Listed) -> Iterator[Finding]:
         if one.kind == "page":
             yield Finding(PAGE_LOST, listed.server, "", f"{one.label}: {one.reason}.")
         else:
-            rule = LOST if one.kind == "tool" else TWICE
+            rule = LOST if one.kind == "tool" else TWICE if one.kind == "again" else CURSOR
             yield Finding(rule, listed.server, one.label, _sentence(f"{one.reason}{times}"))
 
 

@@ -119,9 +119,9 @@ def _long_results(client: Client) -> str:
 
 _OVER = {"refused": "refused", "cut": "cut", "middle": "cut", "hash": "hashed"}
 _TWINS = {"both": "both", "first": "first stays", "last": "last stays", "error": "an error"}
-_UNTYPED = {"sent": "sent", "tool": "loses the tool", "server": "loses the server"}
+_UNREAD = {"sent": "sent", "server": "all lost", "any": "all lost"}
 _STRUCTURED = {"replaces": "for the text", "both": "with the text", "no text": "if no text"}
-_MISFIT = {"nothing": "sent", "error": "an error", "run": "ends the run"}
+_MISFIT = {"nothing": "sent", "error": "an error"}
 _TASKS = {True: "called", False: "every call fails", None: ""}
 _NEWS = {True: "reach the model", False: "next session", None: ""}
 
@@ -137,7 +137,7 @@ BEHAVIOURS = (
     Behaviour("longest description", Topic.CUTS, lambda one: _limit(one.texts.description)),
     Behaviour("schemas", Topic.SCHEMAS, lambda one: _some(one.schemas.changes, "change")),
     Behaviour("refuses schemas", Topic.SCHEMAS, lambda one: _some(one.schemas.conditions, "rule")),
-    Behaviour("no schema type", Topic.SCHEMAS, lambda one: _UNTYPED.get(one.schemas.untyped, "")),
+    Behaviour("an invalid tool", Topic.SCHEMAS, lambda one: _UNREAD.get(one.schemas.unread, "")),
     Behaviour("searches by", Topic.SEARCH, lambda one: one.search.ranker or NOTHING),
     Behaviour(
         "structured results",

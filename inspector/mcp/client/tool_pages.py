@@ -1,6 +1,6 @@
 """What a server says of itself, and the pages of its tools, as Toolsight's own types."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import repeat
 from typing import Any
@@ -13,7 +13,7 @@ from inspector.core.error import ProtocolError
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, SkippedTool
 from inspector.core.tool import Annotations, Tool, acting_meta, task_support
-from inspector.mcp.client.translate import BAD_CURSOR, LISTED, MAX_INSTRUCTIONS, SKIPPED, summary
+from inspector.mcp.client.translate import BAD_CURSOR, LISTED, MAX_INSTRUCTIONS, NULL_CURSOR, SKIPPED, summary
 
 _TAG_SPACES = ("fastmcp", "_fastmcp")
 _MOST_TAGS, _LONGEST_TAG = 32, 64
@@ -121,7 +121,8 @@ async def read_pages(
         elif cursor is not None and number == MAX_PAGES:
             lost = f"the tool list has more than {MAX_PAGES:,} pages"
         if lost:
-            skipped.add(_lost(number + 1, lost))
+            skipped.add(replace(_lost(number + 1, lost), place="nextCursor"))
+        skipped.add(*_odd_cursor(number, cursor, is_null=NULL_CURSOR in meta))
         if lost or cursor is None:
             break
         progress(len(tools))
@@ -135,6 +136,13 @@ class _Skipped(dict[tuple[str, str], SkippedTool]):
         for one in ones:
             known = self.get((one.label, one.reason))
             self[one.label, one.reason] = one if known is None else replace(known, times=known.times + 1)
+
+
+def _odd_cursor(page: int, cursor: str | None, *, is_null: bool) -> Iterator[SkippedTool]:
+    if is_null:
+        yield SkippedTool("", "its nextCursor is null, not text", "cursor", number=page)
+    elif cursor == "":
+        yield SkippedTool("", "its nextCursor is empty, which is no end of the list", "end", number=page)
 
 
 def _lost(page: int, reason: str) -> SkippedTool:

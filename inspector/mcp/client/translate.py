@@ -236,7 +236,7 @@ SKIPPED = "toolsight/skipped"
 """Where `_meta` has the tools that were left out, each a SkippedTool."""
 LISTED = "toolsight/listed"
 """Where `_meta` has the other tools, as sent."""
-BAD_CURSOR = "toolsight/bad_cursor"
+BAD_CURSOR, NULL_CURSOR = "toolsight/bad_cursor", "toolsight/null_cursor"
 """Where `_meta` says what is wrong with the cursor of the next page, which was left out."""
 MAX_DEFINITION = 1_000_000
 """Characters of one tool's definition as JSON: some 250,000 tokens."""
@@ -253,6 +253,8 @@ def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool =
     """
     whole, notes = dict(page), dict[str, Any]()
     cursor, tools = whole.get("nextCursor"), page.get("tools")
+    if cursor is None and "nextCursor" in whole:
+        notes[NULL_CURSOR] = True
     if cursor is not None and not isinstance(cursor, str):
         del whole["nextCursor"]
         notes[BAD_CURSOR] = f"the cursor of the next page is not text: {compact(cursor)[:_SHOWN_CURSOR]}"
