@@ -30,7 +30,8 @@ _NEEDED = {
     Topic.RESULTS: "what it makes of results is not known",
 }
 # Numbers, dates and keywords: what words of a rule and of the fact behind it have in common.
-_TELLING = re.compile(r"\d[\d,.-]*\d|[a-z]+[A-Z]\w+|\$\w+")
+_COSTS, _OUTPUT = "all tools of its server", "outputSchema"
+_TELLING = re.compile(r"\d[\d,.-]*\d|[a-z]+[A-Z]\w+|\$\w+|all tools of its server")
 # Characters of a tool's name in a line.
 _LONGEST, _SCHEMA = 32, "schema: "
 
@@ -68,6 +69,7 @@ class Listed:
     protocol: str = ""
     refuses_older: bool = False
     results: Sequence[tuple[str, ToolResult]] = ()
+    noise: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +270,7 @@ def deliver(
     return tuple(judge.server(listed, seen.get(listed.server, ())) for listed in wanted)
 
 
+# Long because every rule that costs a tool is applied here, in order.
 class _Judge:
     """Judges servers by one client's rules; what is known of each topic is looked up once."""
 
@@ -293,6 +296,8 @@ class _Judge:
     def _changed(self, change: Change) -> Reason:
         topic = Topic.TASKS if change.kind is Kind.UNKNOWN else None
         found = self._reason(change.kind, change.says, change.place, topic)
+        if change.costs_server and not change.source:
+            return replace(found, fact=self._fact(found.topic, _COSTS))
         if change.source and found.fact:
             fact = replace(found.fact, says="", source=change.source, date=change.date)
             return replace(found, fact=fact)
@@ -301,7 +306,7 @@ class _Judge:
     def server(self, listed: Listed, seen: Sequence[SeenTool]) -> ServerDelivery:
         """What becomes of one server."""
         name, unread = listed.server, [one for one in listed.skipped if one.kind == "tool"]
-        if reason := self.unreached(listed) or self._costs(listed.skipped):
+        if reason := self.unreached(listed) or self._costs(listed):
             names = (*(one.label for one in unread), *(one.name for one in listed.tools))
             lost = tuple(Delivery(name, one, Fate.LOST, (reason,)) for one in names)
             return ServerDelivery(self._client, listed, lost)
@@ -309,29 +314,32 @@ class _Judge:
         tools = (*map(partial(self._unread, name), unread), *known)
         return ServerDelivery(self._client, listed, tools, tuple(self._of_server(listed, seen)))
 
-    def _costs(self, skipped: Sequence[SkippedTool]) -> Reason | None:
-        """Why all tools of a server are lost: one of them, or what its list says of pages, is not valid."""
+    def _costs(self, listed: Listed) -> Reason | None:
+        """Why all tools of a server are lost: one of them is not valid, or a page, or what it prints."""
         unread, costs = self._client.schemas.unread, self._client.listing.costs
-        for one in skipped:
+        for one in listed.skipped:
             is_tool = one.kind == "tool"
-            is_costly = is_tool and (unread == "any" or (unread == "server" and not _is_of_output(one)))
+            is_costly = is_tool and (
+                unread == "any" or (unread == "server" and not one.place.startswith(_OUTPUT))
+            )
             if is_costly or (one.kind in costs and (one.kind == "cursor" or not one.place)):
-                says = f"all tools of its server are lost with {_name(one.label)}: {one.reason}"
+                says = f"{_COSTS} are lost with {_name(one.label)}: {one.reason}"
                 return self._reason(Kind.LOST, says, one.place, Topic.SCHEMAS if is_tool else Topic.LISTING)
+        if listed.noise and "noise" in costs:
+            says = f"{_COSTS} are lost with what it prints to stdout: {shortened(listed.noise, _LONGEST)}"
+            return self._reason(Kind.LOST, says, topic=Topic.LISTING)
         return None
 
     def unreached(self, listed: Listed) -> Reason | None:
         """Why the client gets no answer at all, if the server speaks newer revisions alone."""
-        if not listed.refuses_older or self._client.protocol >= _HEADERS_SINCE:
-            return None
-        if not self._client.protocol:
+        if not listed.refuses_older or not "" < self._client.protocol < _HEADERS_SINCE:
             return None
         says = f"it speaks {self._client.protocol} at most, and the server nothing before {_HEADERS_SINCE}"
         return self._reason(Kind.UNREACHED, says)
 
     def _unread(self, server: str, one: SkippedTool) -> Delivery:
         rule = self._client.schemas.unread
-        if one.definition and (rule == "sent" or (rule == "server" and _is_of_output(one))):
+        if one.definition and (rule == "sent" or (rule == "server" and one.place.startswith(_OUTPUT))):
             return Delivery(server, one.label, Fate.WHOLE)
         # Whether the client is as strict as we are is not known.
         reason = Reason(Kind.LOST, one.reason, one.place, Confidence.ASSUMED)
@@ -395,10 +403,6 @@ class _Judge:
         elif (kept := kept_of(self._client.texts, text)).lost:
             told = f"instructions cut after {kept.kept:,} of {len(text):,} characters"
             yield self._reason(Kind.INSTRUCTIONS_CUT, told, "instructions")
-
-
-def _is_of_output(one: SkippedTool) -> bool:
-    return one.place.startswith("outputSchema")
 
 
 def _wants_headers(seen: SeenTool) -> bool:

@@ -108,13 +108,15 @@ def listed_in(session: SessionView, saved: Iterable[SavedCall] = ()) -> tuple[Li
     for tool in session.catalog.seen:
         tools.setdefault(tool.server, []).append(tool)
     known, none = session.state.servers, ServerState("")
-    states = ((name, of, known.get(name, none)) for name, of in tools.items())
-    return tuple(
-        Listed(
-            name, of, one.skipped, one.info.instructions, one.info.protocol, one.info.refuses_older, results
-        )
-        for name, of, one in states
-    )
+    logs = {spec.name: session.wire(spec.name) for spec in session.configuration.servers if not spec.is_http}
+    noise = {name: flaw.first for name, log in logs.items() if log for flaw in log.flaws() if flaw.first}
+
+    def listed(name: str) -> Listed:
+        one, printed = known.get(name, none), noise.get(name, "")
+        said = one.info.instructions, one.info.protocol, one.info.refuses_older
+        return Listed(name, tools[name], one.skipped, *said, results, printed)
+
+    return tuple(map(listed, tools))
 
 
 def instructions_of(state: SessionState) -> dict[str, str]:

@@ -230,7 +230,8 @@ def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
                 yield Finding(LOST, server, "", _sentence(reason.says), _source(reason), client)
                 return
             if (rule := _RULES.get(reason.kind)) is not None:
-                says = f"inputSchema: {reason.says}" if rule is SCHEMA_REFUSED else reason.says
+                is_own = rule is SCHEMA_REFUSED and reason.place
+                says = f"inputSchema: {reason.says}" if is_own else reason.says
                 proof = "\n".join(filter(None, (_shown(one, reason), _source(reason))))
                 yield Finding(rule, server, one.tool, _sentence(says), proof, client)
         silences = delivery.client.schemas.has("undescribe")
