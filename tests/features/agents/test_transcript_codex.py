@@ -132,12 +132,6 @@ def test_a_fork_goes_on_from_its_parents_token_counts() -> None:
     assert of(Answered, read(CODEX, meta, parents, again)) == []
 
 
-def test_tools_that_the_client_adds_are_offered() -> None:
-    tools = [{"type": "function", "name": "bake", "description": "Bakes.", "parameters": {}}]
-    (offered,) = of(ToolsOffered, read(CODEX, item("additional_tools", role="developer", tools=tools)))
-    assert ([tool.name for tool in offered.tools], offered.deferred) == (["bake"], False)
-
-
 def completed(kind: str, **fields: object) -> dict[str, object]:
     """An item of a turn that ended, as Codex writes it since 0.147."""
     return event("item_completed", item={"type": kind, **fields})

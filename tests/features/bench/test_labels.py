@@ -101,18 +101,6 @@ def test_what_models_searched_for_and_called_is_added_once(add: Run, file: Path,
     assert [case.kind for case in cases[1:]] == ["logged", "logged"]
 
 
-def test_a_tool_missing_from_the_configuration_is_refused_with_the_closest_name(
-    toolsight: Toolsight, weather: Path, file: Path
-) -> None:
-    asked = ("bench", "label", str(file), "--query", "x", "--config", str(weather), "--approve", "--tool")
-    done = toolsight(*asked, "weather:get_forcast")
-    assert done.exit_code == 2
-    assert "Closest: weather:get_forecast" in done.stderr
-    assert file.read_bytes() == KEPT
-    assert toolsight(*asked, "weather:get_forecast").exit_code == 0
-    assert len(read_cases(file)) == 2
-
-
 def test_a_generated_set_covers_every_tool_and_is_never_overwritten(
     toolsight: Toolsight, weather: Path, tmp_path: Path
 ) -> None:

@@ -111,14 +111,8 @@ def test_values_are_typed_checked_and_the_last_one_wins() -> None:
     ("arguments", "message", "hint"),
     [
         (("--set", "bindng.capacity=3"), "there is no setting 'bindng.capacity'", "binding.capacity"),
-        (("--set", "binding.capacity=x"), "binding.capacity must be a whole number", "stay bound"),
         (("--set", "binding.capacity"), "has no value", "--set binding.capacity=VALUE"),
         (("--set", ""), "there is no setting ''", "toolsight config settings"),
-        (
-            ("--set", "gate.loader_capacity=9"),
-            "gate.loader_capacity is no longer a setting",
-            "Leave it out",
-        ),
         (("--profile", "kamann"), "there is no profile 'kamann'", "kaman"),
     ],
 )
