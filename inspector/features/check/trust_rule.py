@@ -6,11 +6,11 @@ Nothing here judges words. Rules over words find few poisoned descriptions and a
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from inspector.config.suspect import skeleton
-from inspector.core.number import count, plural
+from inspector.core.number import count
 from inspector.core.text import shortened
 from inspector.core.tool import Tool, wire_name
 from inspector.features.check.finding import Finding, Stage, rules
@@ -21,15 +21,13 @@ RULES = rules(
     """
     hidden-characters | error | Hidden characters
       A model reads what no person sees, or sees in another order. Remove these characters.
-    same-name | note | Two servers have a tool of the same name
-      Clients that do not prefix names with the server call one for the other. Rename one of them.
     look-alike-name | warning | Names that look alike
       A name in other letters passes for another tool or server. Use plain letters.
     names-other-server | warning | A description names another server's tool
       A description can steer how tools of other servers are used. Read it, or describe only the own tool.
     """,
 )
-HIDDEN, SAME_NAME, LOOK_ALIKE, OTHER_SERVER = RULES
+HIDDEN, LOOK_ALIKE, OTHER_SERVER = RULES
 
 # Most places and names that a finding tells; the rest is counted.
 _MOST_TOLD = 8
@@ -137,7 +135,6 @@ def trust_findings(tools: Sequence[Tool], instructions: Mapping[str, str]) -> It
         yield from _hidden(server, "", list(hidden_in("instructions", text)))
     for tool in tools:
         yield from _hidden(tool.server, tool.name, list(hidden_characters(tool)))
-    yield from _same_names(tools)
     yield from _look_alikes(tools)
     yield from _other_servers(tools, instructions)
 
@@ -147,17 +144,6 @@ def _hidden(server: str, tool: str, hidden: Sequence[Hidden]) -> Iterator[Findin
         what = "The definition has" if tool else "The instructions have"
         message = f"{what} {count(len(hidden), 'hidden character')}."
         yield Finding(HIDDEN, server, tool, message, hidden_text(hidden))
-
-
-def _same_names(tools: Iterable[Tool]) -> Iterator[Finding]:
-    servers: dict[str, list[str]] = defaultdict(list)
-    for tool in dict.fromkeys((tool.server, tool.name) for tool in tools):
-        servers[tool[1]].append(tool[0])
-    for name, found in servers.items():
-        for server in found if len(found) > 1 else ():
-            others = [other for other in found if other != server]
-            message = f"Of other servers, {len(others):,} {plural(len(others), 'has', 'have')} a tool {name}."
-            yield Finding(SAME_NAME, server, name, message, _listed(others))
 
 
 def _look_alikes(tools: Sequence[Tool]) -> Iterator[Finding]:
@@ -196,27 +182,29 @@ def _is_disguised(name: str) -> bool:
 
 
 def _other_servers(tools: Sequence[Tool], instructions: Mapping[str, str]) -> Iterator[Finding]:
-    """Texts that name tools of other servers, by an id or by a name that can mean nothing else."""
+    """Texts that name a tool of another server, by an id or by a name that can mean nothing else.
+
+    What several servers have can, as can a parameter of the tool, or one of its choices.
+    """
     owners: dict[str, set[str]] = defaultdict(set)
     for tool in tools:
         for name in (tool.id, wire_name(tool.server, tool.name), tool.name):
             if name != tool.name or _HAS_PARTS.search(name):
                 owners[name].add(tool.server)
     for tool in tools:
-        parameters = {field.name for field in fields(tool.input_schema)}
-        yield from _naming(tool.server, tool.name, tool.description, owners, parameters)
+        own = {str(word) for one in fields(tool.input_schema) for word in (one.name, *one.choices)}
+        yield from _naming(tool.server, tool.name, tool.description, owners, own)
     for server, text in instructions.items():
         yield from _naming(server, "", text, owners)
 
 
 def _naming(
-    server: str, tool: str, text: str, owners: Mapping[str, Set[str]], parameters: Set[str] = frozenset()
+    server: str, tool: str, text: str, owners: Mapping[str, Set[str]], own: Set[str] = frozenset()
 ) -> Iterator[Finding]:
-    """Names of other servers' tools in a text; those of its own server's tools or parameters mean these."""
-    found = (word for word in dict.fromkeys(_WORD.findall(text)) if word in owners and word not in parameters)
-    named = [
-        f"{word}, a tool of {_listed(sorted(owners[word]))}" for word in found if server not in owners[word]
-    ]
+    """Names of other servers' tools in a text; those of its own server's tools and parameters mean these."""
+    words = (word for word in dict.fromkeys(_WORD.findall(text)) if word not in own)
+    found = ((word, *owners[word]) for word in words if len(owners.get(word, ())) == 1)
+    named = [f"{word}, a tool of {owner}" for word, owner in found if owner != server]
     if named:
         what = "Its description names" if tool else "The instructions name"
         message = f"{what} {count(len(named), 'tool')} of other servers."

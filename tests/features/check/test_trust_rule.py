@@ -63,14 +63,6 @@ def test_joiners_that_join_nothing_are_hidden(text: str, hidden: int) -> None:
     assert len(list(hidden_in("description", text))) == hidden
 
 
-def test_a_name_that_two_servers_have_is_told_for_both() -> None:
-    found = _found("same-name", MAIL, replace(MAIL, server="post"), WEB)
-    assert [(one.subject, one.proof) for one in found] == [
-        ("mail:send_message", "post"),
-        ("post:send_message", "mail"),
-    ]
-
-
 def test_a_name_in_letters_of_another_script_is_told_with_what_it_looks_like() -> None:
     (found,) = _found("look-alike-name", WEB, replace(MAIL, name="fetсh_pаge"))[1:]
     assert found.message == "Its name looks like web:fetch_page."
@@ -96,11 +88,14 @@ def test_a_description_that_names_another_servers_tool_is_told_with_whose_it_is(
 def test_own_tools_parameters_and_plain_words_name_no_other_server() -> None:
     read = Tool("web", "read", "Reads.")
     own = replace(MAIL, server="mail", name="fetch_page")
+    acts = replace(MAIL, input_schema={"type": "object", "properties": {"act": {"enum": ["fetch_page"]}}})
     takes = replace(MAIL, input_schema={"type": "object", "properties": {"fetch_page": {}}})
     for tools in (
         (read, replace(MAIL, description="read it")),
         (WEB, own, replace(MAIL, description="after fetch_page")),
         (WEB, replace(takes, description="if fetch_page is set")),
+        (WEB, replace(acts, description="acts: fetch_page, none")),
+        (WEB, replace(WEB, server="post"), replace(MAIL, description="after fetch_page")),
     ):
         assert _found("names-other-server", *tools) == []
 
