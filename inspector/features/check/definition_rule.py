@@ -84,7 +84,7 @@ NAME_CUT, ONE_NAME, TWICE, CURSOR, INSTRUCTIONS_CUT = rules(
     odd-cursor | error | Clients misread the cursor of a page
       Some lose all tools, or those of later pages. End with no nextCursor; let others be texts.
     instructions-cut | warning | A client cuts the server's instructions
-      The model never reads the rest. Say first what matters.
+      The model reads their beginning alone, at least until it searches. Say first what matters.
     """,
 )
 RULES = (
