@@ -283,7 +283,7 @@ async def open_link(
 ) -> McpLink:
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
 
-    def new_host(era: Era) -> Host:
+    def new_host(era: Era, way: SignInWay | None) -> Host:
         reader = Reader(new_recorder(), on_tools_changed)
         channel: Channel = (
             HttpChannel(spec, reader, way)
@@ -295,7 +295,7 @@ async def open_link(
     deadline = asyncio.get_running_loop().time() + spec.connect_timeout
     first: ConnectError | None = None
     for era in _eras_to_try(spec, remembered):
-        host = new_host(era)
+        host = new_host(era, way)
         try:
             link = McpLink(spec, host, await host.open(deadline))
             if spec.era is Era.MODERN and link.info.era is not Era.MODERN:
@@ -305,8 +305,8 @@ async def open_link(
                     hint="Remove `era` to let Toolsight detect it.",
                 )
             if link.info.era is Era.MODERN:
-                # Over stdio the older handshake goes first, if none is configured.
-                refuses = await _refuses(new_host(Era.LEGACY)) if spec.is_http else spec.era is None
+                # Over stdio the older handshake went first, if none is configured. Here nobody signs in for it.
+                refuses = await _refuses(new_host(Era.LEGACY, None)) if spec.is_http else spec.era is None
                 link.info = replace(link.info, refuses_older=refuses)
             return link
         except ConnectError as error:
