@@ -21,8 +21,8 @@ class NameRule:
 
     A hash has so many `digits`, of the `plain` name or of the one that is `sent`; Codex's is of server and
     tool. Of `twins`, tools whose names are equal in the end, `both` are sent, or the first, or the last, or
-    all with a hash or a number, or they are an error, and none is. Only what matches `allowed` may be in a
-    name ("": anything); one that is refused may cost all tools of its `server`.
+    all with a hash or a number, or they are an error, and none is ("": not known). Only what matches
+    `allowed` may be in a name ("": anything); one that is refused may cost all tools of its `server`.
     """
 
     form: str = "{tool}"
@@ -37,7 +37,7 @@ class NameRule:
     hash_of: Literal["plain", "sent"] = "plain"
     hashed: Literal["long", "changed", "always"] = "long"
     digits: int = 12
-    twins: Literal["both", "first", "last", "hashed", "numbered", "error"] = "both"
+    twins: Literal["", "both", "first", "last", "hashed", "numbered", "error"] = ""
     allowed: str = ""
     refuses: Literal["tool", "server"] = "tool"
 

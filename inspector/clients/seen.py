@@ -157,8 +157,10 @@ def see_all(client: Client, tools: Sequence[Tool], server: str = "") -> tuple[Se
 
 
 def _beside(rule: NameRule, seen: SeenTool, named: Sequence[Tool]) -> SeenTool:
-    """The tool beside all of its name."""
-    others = [one.id for one in named if one is not seen.tool]
+    """The tool beside all of its name. Whoever sends plain names of several servers may tell them apart."""
+    is_known = rule.twins or "{server}" in rule.form
+    alike = (one for one in named if is_known or one.server == seen.tool.server)
+    others = [one.id for one in alike if one is not seen.tool]
     if seen.refused is not None or not others:
         return seen
     change = Change(Kind.TWIN, f"same name as {', '.join(others)}", "name")

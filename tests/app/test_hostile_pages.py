@@ -69,7 +69,7 @@ async def test_no_page_lets_hostile_text_through() -> None:
 @pytest.mark.parametrize(
     ("page", "begins", "keys"),
     [
-        ("findings", "without effect", ("space", *(("down", "enter", "escape") * 2 * len(KINDS)))),
+        ("findings", "(space shows them)", ("space", *(("down", "enter", "escape") * 2 * len(KINDS)))),
         ("budget", "2 servers", ("o", "down", "P", "d", "end")),
         ("tool", "deferred", ("right",) * 6),
     ],

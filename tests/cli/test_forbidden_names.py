@@ -126,7 +126,7 @@ def test_a_forbidden_name_is_not_read_in_any_answer_to_a_typo_or_a_guess(
 
 def test_a_check_reports_no_forbidden_name(toolsight: Toolsight, restricted: tuple[str, ...]) -> None:
     done = toolsight("check", "--no-model", "--all", "--json", *restricted)
-    assert "get_forecast" in done.stdout
+    assert "weather" in done.stdout
     assert not [name for name in FORBIDDEN if name in done.stdout.casefold()], done.stdout
 
 

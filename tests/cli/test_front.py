@@ -21,8 +21,6 @@ _ASKS = {
     "toolsight server.py": 2,
     "toolsight sessions import": 2,
     "toolsight clients measure": 2,
-    # Some clients refuse a tool of the demo.
-    "toolsight check": 3,
 }
 
 

@@ -282,7 +282,7 @@ def test_a_server_that_refuses_older_clients_is_blocked_in_them_and_costs_no_tok
 
 
 def test_names_that_meet_across_servers_are_told_of_the_one_that_is_asked_for() -> None:
-    flat = replace(_sure(), names=NameRule())
+    flat = replace(_sure(), names=NameRule(twins="both"))
     listed = [Listed(name, [replace(PLAIN, server=name)]) for name in ("shop", "store")]
     [found] = deliver(flat, listed, only="shop")
     assert (found.listed.server, found.finding) == (

@@ -50,7 +50,7 @@ def test_names_are_made_as_each_client_makes_them() -> None:
     named = {client.name: sent_name(client.names, "Town.Library", "loan.renew") for client in all_clients()}
     assert named == {
         "claude-code": "mcp__Town_Library__loan_renew",
-        "claude-desktop": "loan_renew",
+        "claude-desktop": "loan.renew",
         "codex": "mcp__Town_Library__loan_renew",
         "vscode": "mcp_town_library_loan_renew",
         "cursor": "loan.renew",

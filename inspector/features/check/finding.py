@@ -131,6 +131,8 @@ SOURCE = "by: "
 """What a line of a proof begins with that names the source of a rule."""
 # Of so many tools it is told what shows a fact that many share.
 _SHOWN = 5
+# So many sources are named; the facts of each client have all.
+_SOURCES = 2
 
 
 def folded(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -147,7 +149,19 @@ def folded(findings: Iterable[Finding]) -> Iterator[Finding]:
             of_clients.setdefault((rule, server), []).extend(told)
         else:
             yield from told
-    yield from (same[0] if len(same) == 1 else _in_all_clients(same) for same in of_clients.values())
+    found = (same[0] if len(same) == 1 else _in_all_clients(same) for same in of_clients.values())
+    yield from map(_sourced, found)
+
+
+def _sourced(one: Finding) -> Finding:
+    """The finding with the first sources, and how many more there are."""
+    lines = one.proof.splitlines()
+    sources = [line for line in lines if line.startswith(SOURCE)]
+    if len(sources) <= _SOURCES:
+        return one
+    more = f"{SOURCE}{count(len(sources) - _SOURCES, 'more source')}, in the facts of each client"
+    shown = (line for line in lines if line not in sources[_SOURCES:])
+    return replace(one, proof="\n".join((*shown, more)))
 
 
 def _in_all_clients(same: Sequence[Finding]) -> Finding:

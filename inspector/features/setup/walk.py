@@ -228,7 +228,7 @@ _KINDS = {
 _CURES = {
     "handshake": "Let the server answer `initialize` of older revisions, too.",
     "pages": "List all tools on one page.",
-    "schemas": "`toolsight check` shows a repair.",
+    "schemas": "A check shows a repair.",
     "names": "Rename it in the server.",
 }
 _LISTED = {"handshake": "", "pages": "page", "schemas": "tool", "names": ""}

@@ -305,7 +305,7 @@ async def open_link(
                     hint="Remove `era` to let Toolsight detect it.",
                 )
             if link.info.era is Era.MODERN:
-                # Over stdio the older handshake went first, if none is configured. Here nobody signs in for it.
+                # Over stdio the older handshake went first, if none is configured. Nobody signs in for this.
                 refuses = await _refuses(new_host(Era.LEGACY, None)) if spec.is_http else spec.era is None
                 link.info = replace(link.info, refuses_older=refuses)
             return link
