@@ -13,7 +13,7 @@ from inspector.core.server import SkippedTool
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check import definition_rule
 from inspector.features.check.definition_rule import RULES, definition_findings
-from inspector.features.check.finding import Finding, Rule
+from inspector.features.check.finding import Finding, Rule, folded
 from inspector.schema.json_value import JsonObject
 
 CLAIMS = Annotations(read_only=True)
@@ -249,3 +249,14 @@ def test_a_finding_is_a_fact_about_a_tool_that_is_there_with_a_rule_and_a_proof(
         assert one.rule in RULES
         assert one.message
         assert one.proof
+
+
+def test_of_many_sources_the_first_are_named_and_the_rest_counted() -> None:
+    proof = "\n".join(("lost: “x”", *(f"by: source {number}" for number in range(5))))
+    (one,) = folded([Finding(RULES[0], "shop", "list", "It is cut.", proof, "codex")])
+    assert one.proof.splitlines() == [
+        "lost: “x”",
+        "by: source 0",
+        "by: source 1",
+        "by: 3 more sources, in the facts of each client",
+    ]
