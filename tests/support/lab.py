@@ -32,7 +32,7 @@ from tests.support.memory_vectors import MemoryVectors
 from tests.support.workbench import READS, configured, shop_and_weather
 
 _SCENARIOS = Path(__file__).with_name("scenarios")
-FAILS, FORECAST = ((_SCENARIOS / f"{name}.yaml").read_text("utf-8") for name in ("fails", "forecast"))
+FORECAST = (_SCENARIOS / "forecast.yaml").read_text("utf-8")
 _VERBS = "add copy delete export find link lock merge move print read share tag"
 
 

@@ -106,11 +106,6 @@ def test_what_is_gone_or_left_out_is_told_with_its_reason() -> None:
     assert "removed from its origin" in content.detail(gone, connected=True).plain
 
 
-async def test_a_session_without_a_registry_says_so() -> None:
-    async with page(None) as (pilot, _):
-        await until(pilot, lambda: "This session has no registry" in seen(pilot))
-
-
 def test_the_facts_name_the_biggest_origins_and_what_is_not_embedded() -> None:
     origins = {"a": 1, "b": 30, "c": 2, "d": 2, "e": 2000}
     told = content.facts(Overview(origins, "m", 1000)).plain
