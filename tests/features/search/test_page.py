@@ -205,24 +205,3 @@ async def test_a_search_is_made_again_when_tools_come_and_when_they_are_embedded
         found = pilot.app.screen.query_one("#found", RecordList)
         assert found.shown[0].key == "weather:get_forecast"
         assert _searches(rig) == 1
-
-
-async def _reranked(moves: tuple[str, ...]) -> tuple[str, str, list[str]]:
-    """The tool under the cursor before and after a new ranking that puts another first, and the new order."""
-    async with app_rig() as (pilot, rig):
-        found = await _searched(pilot, "refund", "late", "order")
-        await pilot.press(*moves)
-        before = found.current.key if found.current is not None else ""
-        lists, refunds = rig.servers["shop"].tools
-        better = replace(lists, description="Refund a late order. Refund orders that are late.")
-        rig.servers["shop"].change([better, refunds])
-        await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
-        assert found.current is not None
-        return before, found.current.key, [record.key for record in found.shown]
-
-
-async def test_a_cursor_that_was_moved_follows_its_tool_when_the_list_is_ranked_again() -> None:
-    before, after, order = await _reranked(("down", "down", "down"))
-    assert before == after == "weather:get_forecast" == order[3]
-    before, after, order = await _reranked(("down", "up", "w"))
-    assert before == after == "shop:refund_order" == order[1]
