@@ -33,20 +33,12 @@ def client_json(client: Client) -> dict[str, Any]:
     return told | {"facts": facts, "confidence": confidence_json(client)}
 
 
-_CLIENTS = (
-    Column("client", "name", NAME),
-    Column("model knows first", lambda one: KNOWN_FIRST[one.listing.before]),
-    Column("searches by", lambda one: one.search.ranker or None, NAME),
-    Column("results", lambda one: one.search.results if one.search.ranker else "", NUMBER),
-    Column("confidence", lambda one: one.confidence(Topic.SEARCH).told if one.search.ranker else ""),
-)
-
-
 def list_report() -> Iterator[str | Table]:
     """Every known client."""
+    known = (Column(one.name, one.told) for one in BEHAVIOURS if one.name in _FIRST)
     fidelity = Column("as sent", lambda one: str(one.fidelity or ""), NUMBER)
     stale = Column("stale facts", lambda one: len(one.stale(today())) or "", NUMBER)
-    yield Table.of((*_CLIENTS, fidelity, stale), all_clients())
+    yield Table.of((Column("client", "name", NAME), *known, fidelity, stale), all_clients(), notes=(LEGEND,))
     yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
 
 
@@ -105,6 +97,10 @@ def _some(of: Sequence[object], noun: str) -> str:
     return count(len(of), noun) if of else NOTHING
 
 
+def _search(client: Client) -> str:
+    return f"{client.search.ranker}, {client.search.results}" if client.search.ranker else NOTHING
+
+
 def _instructions(client: Client) -> str:
     if not client.listing.instructions:
         return "hidden"
@@ -113,14 +109,14 @@ def _instructions(client: Client) -> str:
     return f"{client.texts.instructions:,} characters" if client.texts.instructions else "whole"
 
 
-def _long_results(client: Client) -> str:
+def _longest(client: Client) -> str:
     return ", ".join(f"{one.over:,} {one.unit}s" for one in client.results.limits[:1])
 
 
 _OVER = {"refused": "refused", "cut": "cut", "middle": "cut", "hash": "hashed"}
 _TWINS = {"both": "both", "first": "first stays", "last": "last stays", "error": "an error"}
 _UNREAD = {"sent": "sent", "server": "all lost", "any": "all lost"}
-_STRUCTURED = {"replaces": "for the text", "both": "with the text", "no text": "if no text"}
+_STRUCTURED = {"replaces": "for text", "both": "with text", "no text": "if no text", "ignored": "ignored"}
 _MISFIT = {"nothing": "sent", "error": "an error"}
 _TASKS = {True: "called", False: "every call fails", None: ""}
 _NEWS = {True: "reach the model", False: "next session", None: ""}
@@ -138,20 +134,19 @@ BEHAVIOURS = (
     Behaviour("schemas", Topic.SCHEMAS, lambda one: _some(one.schemas.changes, "change")),
     Behaviour("refuses schemas", Topic.SCHEMAS, lambda one: _some(one.schemas.conditions, "rule")),
     Behaviour("an invalid tool", Topic.SCHEMAS, lambda one: _UNREAD.get(one.schemas.unread, "")),
-    Behaviour("searches by", Topic.SEARCH, lambda one: one.search.ranker or NOTHING),
-    Behaviour(
-        "structured results",
-        Topic.RESULTS,
-        lambda one: _STRUCTURED.get(one.results.structured, one.results.structured),
-    ),
+    Behaviour("searches by", Topic.SEARCH, _search),
+    Behaviour("structured results", Topic.RESULTS, lambda one: _STRUCTURED.get(one.results.structured, "")),
     Behaviour("misfit of a result", Topic.RESULTS, lambda one: _MISFIT.get(one.results.misfit, "")),
-    Behaviour("longest result", Topic.RESULTS, _long_results),
+    Behaviour("longest result", Topic.RESULTS, _longest),
     Behaviour("not in results", Topic.RESULTS, lambda one: ", ".join(one.results.left_out) or NOTHING),
     Behaviour("tools as tasks", Topic.TASKS, lambda one: _TASKS[one.tasks]),
     Behaviour("list changes", Topic.PROTOCOL, lambda one: _NEWS[one.news_reach]),
     Behaviour("protocol", Topic.PROTOCOL, lambda one: one.protocol),
     Behaviour("silent calls", Topic.HTTP, lambda one: f"{one.http.silence} s" if one.http.silence else ""),
 )
+
+
+_FIRST = ("model knows first", "searches by")
 
 
 def behaviour_table(clients: Sequence[Client], views: Mapping[str, ClientView] | None = None) -> Table:

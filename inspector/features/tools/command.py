@@ -296,7 +296,7 @@ def _show_as(bench: Workbench, clients: Sequence[Client], tool_id: str) -> None:
         of = view.tool(tool_id) or view.tool(bench.catalog.require(tool_id).id)
         found = tuple(row for row in found if row[0] is of)
     if others:
-        show(matrix_json(found), _each(views, found) if tool_id else _side_by_side(views, found))
+        show(matrix_json(found), _side_by_side(views, found, whole=bool(tool_id)))
     elif tool_id:
         ((one, _),) = found
         show(delivery_json(one), delivery_report(view.client, one))
@@ -304,20 +304,16 @@ def _show_as(bench: Workbench, clients: Sequence[Client], tool_id: str) -> None:
         show(catalog_json(view), catalog_report(view, bench.accounting.meter.tokenizer.label))
 
 
-def _side_by_side(views: Sequence[ClientView], found: Sequence[Row]) -> Iterator[str | Table]:
+def _side_by_side(views: Sequence[ClientView], found: Sequence[Row], *, whole: bool) -> Iterator[str | Table]:
+    """The tools by client with the reasons below, or each of them whole."""
     table = fate_table([view.client for view in views], found)
     for part in side_by_side(table, terminal_width()):
         yield part
         yield ""
-    yield from reason_lines(views)
-
-
-def _each(views: Sequence[ClientView], found: Sequence[Row]) -> Iterator[str]:
-    for view in views:
-        for _, clients in found:
-            one = clients[view.client.name]
-            yield f"\n{fate(one)} in {view.client.title}"
-            yield from delivery_report(view.client, one)
+    for view in views if whole else ():
+        one = found[0][1][view.client.name]
+        yield from (f"\n{fate(one)} in {view.client.title}", *delivery_report(view.client, one))
+    yield from () if whole else reason_lines(views)
 
 
 def _tools(bench: Workbench) -> Iterator[str | Table]:
