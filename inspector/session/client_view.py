@@ -224,14 +224,6 @@ def knows(client: Client) -> str:
     return f"{client.title} {_BEFORE[client.listing.before]}{through}{place}"
 
 
-def first_call(view: ClientView) -> str:
-    """What a first call costs, what all definitions would, and how much less that is, if it is."""
-    first, whole = view.before_search, view.definition_tokens
-    less = f"   {percent(1 - first / whole)} less" if view.is_deferred and first < whole else ""
-    would = f"{count(len(view.offered), 'definition')} would take {whole:,}"
-    return f"{count(first, 'tool token')} in the first call, {would}{less}"
-
-
 def declared(client: Client) -> str:
     """What it declares to servers."""
     return ", ".join(in_words(client.declares)) or "nothing"
@@ -277,18 +269,24 @@ def catalog_report(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
 
 
 def known_lines(view: ClientView) -> Iterator[str]:
-    """What a client's model knows of a catalog before it searches, and what is wrong with that."""
-    client = view.client
+    """What a client's model knows of a catalog before it searches, and what that costs."""
+    client, first, whole = view.client, view.before_search, view.definition_tokens
     yield f"{knows(client)} ({client.confidence(Topic.LISTING).told})"
-    yield first_call(view)
+    less = f"   {percent(1 - first / whole)} less" if view.is_deferred and first < whole else ""
+    would = f"{count(len(view.offered), 'definition')} would take {whole:,}"
+    yield f"{count(first, 'tool token')} in the first call, {would}{less}"
     yield f"{declares(client)} ({client.confidence(Topic.PROTOCOL).told})"
     yield from (f"⚠ {problem}" for problem in view.problems)
     if view.prompt:
         yield "\nin the prompt, as far as known"
     for paragraph in view.paragraphs:
         yield from _marked("|", paragraph.text)
-        if paragraph.cut is not None and paragraph.cut.lost:
-            yield from _lost(f"instructions from {paragraph.of}", paragraph.cut, client)
+        if (text := paragraph.cut) is not None and text.lost:
+            at = f"cut after {text.kept:,} of {count(len(text.text), 'character')}"
+            sure, variable = client.confidence(Topic.CUTS).told, client.texts.changed_by
+            hint = f"; {variable} changes that" if variable else ""
+            yield f"✂ instructions from {paragraph.of}: {at} ({sure}{hint}); never seen:"
+            yield from _marked("✂", text.lost)
 
 
 def delivery_report(client: Client, one: Delivery) -> Iterator[str]:
@@ -314,14 +312,6 @@ def _source(reason: Reason) -> str:
 
 def _marked(mark: str, text: str) -> Iterator[str]:
     return (f"  {mark} {line}" for line in text.splitlines())
-
-
-def _lost(what: str, text: Cut, client: Client) -> Iterator[str]:
-    """Where a text is cut, and what the model does not read of it."""
-    sure, variable = client.confidence(Topic.CUTS).told, client.texts.changed_by
-    at = f"✂ {what}: cut after {text.kept:,} of {count(len(text.text), 'character')}"
-    yield f"{at} ({sure}{f'; {variable} changes that' if variable else ''}); never seen:"
-    yield from _marked("✂", text.lost)
 
 
 def _cut_json(text: Cut) -> dict[str, str]:

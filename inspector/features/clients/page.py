@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 WORKING = "Working out what each client sees …"
 NO_TOOLS = "No server is ready yet, so there are no tools."
 TOOLS, BEHAVIOUR = "tools", "behaviours"
-_NAMED = 6
 _CELL = max(map(len, ("✕ refused", "~ changed")))
 
 
@@ -52,15 +51,10 @@ def facts(tools: int, declared: ClientCapabilities) -> Content:
 
 def difference(before: Set[str], after: Set[str]) -> str:
     """Return which tools are new and which are gone."""
-    if before == after:
-        return "The same tools as before."
-    new, gone = sorted(after - before), sorted(before - after)
-    parts = []
-    for sign, ids in (("+", new), ("−", gone)):
-        names = visible(", ".join(ids[:_NAMED]), newlines=False, limit=400)
-        more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-        parts += [f"{sign} {names}{more}"] if ids else []
-    return f"{count(len(after), 'tool')} instead of {len(before):,}: {'   '.join(parts)}"
+    signed = (("+", sorted(after - before)), ("−", sorted(before - after)))
+    parts = [f"{sign} {visible(', '.join(ids), newlines=False, limit=200)}" for sign, ids in signed if ids]
+    told = f"{count(len(after), 'tool')} instead of {len(before):,}: {'   '.join(parts)}"
+    return told if parts else "The same tools as before."
 
 
 def matrix_columns(table: Table) -> tuple[Column, ...]:
