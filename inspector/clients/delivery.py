@@ -338,8 +338,9 @@ class _Judge:
         return self._reason(Kind.UNREACHED, says)
 
     def _unread(self, server: str, one: SkippedTool) -> Delivery:
-        rule = self._client.schemas.unread
-        if one.definition and (rule == "sent" or (rule == "server" and one.place.startswith(_OUTPUT))):
+        rule, is_schema = self._client.schemas.unread, "Schema" in one.place
+        is_sent = rule == "sent" or (rule == "server" and one.place.startswith(_OUTPUT))
+        if is_sent and is_schema and isinstance((one.definition or {}).get("inputSchema"), Mapping):
             return Delivery(server, one.label, Fate.WHOLE)
         # Whether the client is as strict as we are is not known.
         reason = Reason(Kind.LOST, one.reason, one.place, Confidence.ASSUMED)

@@ -163,7 +163,9 @@ def key_step(configuration: Configuration, server: str, client: Client | None) -
     lost = [one for one in about if form is not None and form.fault in one.text]
     if not about:
         return Step("keys", WORKS, "every key is read" if form is not None else "no key is unknown")
-    first, key = (lost or about)[0], _QUOTED.search((lost or about)[0].text)
+    # The one that says what to write, if any does.
+    first = min(lost or about, key=lambda one: "Did you mean" not in one.hint)
+    key = _QUOTED.search(first.text)
     place = place_in(configuration.source, server, *(key.groups() if key else ()))
     return Step("keys", LOST if lost else LOOK, "; ".join(one.text for one in about), first.hint, place)
 
