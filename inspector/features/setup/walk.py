@@ -63,7 +63,9 @@ def until_lost(steps: Iterable[Step]) -> list[Step]:
 def step_facts(steps: Iterable[Step]) -> Iterator[Fact]:
     """The steps as terminal and page draw them."""
     for one in steps:
-        yield Fact(f"{_SHAPES[one.sign]} {one.name}", f"{one.sign}: {one.found}")
+        yield Fact(
+            f"{_SHAPES[one.sign]} {one.name}", one.found if one.sign == WORKS else f"{one.sign}: {one.found}"
+        )
         yield Fact("  change", ": ".join(filter(None, (one.place, one.cure))) if one.cure else "")
 
 
