@@ -15,7 +15,7 @@ from pathlib import Path
 from docs.benchmark import say
 from docs.benchmark.trust import instructions_in
 from inspector.clients.client import real_clients
-from inspector.clients.delivery import Listed
+from inspector.clients.delivery import Listed, deliver
 from inspector.core.number import wilson
 from inspector.core.tool import Tool
 from inspector.features.check.definition_rule import RULES, definition_findings
@@ -23,15 +23,18 @@ from inspector.features.check.finding import Finding
 from inspector.features.check.trust_rule import trust_findings
 from inspector.mcp.recorded_link import read_definitions
 
-_SEED, _SERVERS = 7, 100
+_SEED, _SERVERS, _CLIENTS = 7, 100, 20
 
 
-def findings(tools: Sequence[Tool], said: dict[str, str]) -> list[Finding]:
+def _listed(tools: Sequence[Tool], said: Mapping[str, str]) -> list[Listed]:
     of_servers: dict[str, list[Tool]] = {}
     for tool in tools:
         of_servers.setdefault(tool.server, []).append(tool)
-    listed = [Listed(name, of, instructions=said.get(name, "")) for name, of in of_servers.items()]
-    return list(definition_findings(listed, real_clients()))
+    return [Listed(name, of, instructions=said.get(name, "")) for name, of in of_servers.items()]
+
+
+def findings(tools: Sequence[Tool], said: Mapping[str, str]) -> list[Finding]:
+    return list(definition_findings(_listed(tools, said), real_clients()))
 
 
 def _share(accused: int, of: int) -> str:
@@ -77,12 +80,16 @@ def _speed(catalogs: Sequence[tuple[Sequence[Tool], dict[str, str]]]) -> None:
     chosen = random.Random(_SEED).sample(sorted(by_server), min(_SERVERS, len(by_server)))
     tools = list({tool.id: tool for name in chosen for tool in by_server[name]}.values())
     said = {name: text for _, texts in catalogs for name, text in texts.items()}
-    clients = real_clients()
+    clients, listed = real_clients(), _listed(tools, said)
+    what = f"{len(chosen)} servers, {len(tools):,} tools"
+    start = time.process_time()
+    verdicts = sum(len(one.tools) for client in clients[:_CLIENTS] for one in deliver(client, listed))
+    taken = time.process_time() - start
+    say(f"{what}, {_CLIENTS} clients: {verdicts:,} verdicts on tools, {taken:.1f} CPU s")
     start = time.process_time()
     number = len(findings(tools, said)) + len(list(trust_findings(tools, said)))
     taken = time.process_time() - start
-    what = f"{len(chosen)} servers, {len(tools):,} tools, {len(clients)} clients"
-    say(f"{what}: {number:,} findings, {taken:.1f} CPU s")
+    say(f"{what}, {len(clients)} clients: {number:,} findings, {taken:.1f} CPU s")
 
 
 def main() -> int:
