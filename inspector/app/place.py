@@ -1,6 +1,6 @@
 """The six places of the app and their pages, as the lines on top, the digits and the palette name them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -68,9 +68,9 @@ def other_view(page: str) -> str:
     return own or next((info.name for info in place_of(page).pages if info.view_of == page), "")
 
 
-def digit(place: Place, places: Sequence[Place] = PLACES) -> int:
+def digit(place: Place) -> int:
     """Return the digit that goes to a place."""
-    return places.index(place) + 1
+    return PLACES.index(place) + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ of them: they can be applied to a catalog, and are as sure as the weakest fact t
 import datetime
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass as plain_dataclass, replace
+from dataclasses import asdict, dataclass as plain_dataclass
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -161,11 +161,6 @@ class Client:
     fidelity: Fidelity | None = None
     protocol: str = ""
     tasks: bool | None = None
-
-    @property
-    def without_search(self) -> "Client":
-        """The client as it is with its search switched off: every definition is bound at once."""
-        return replace(self, listing=replace(self.listing, before="definitions"))
 
     def confidence(self, topic: Topic) -> Confidence:
         """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,8 @@ def test_the_figure_is_stored_of_nine_clients() -> None:
 def test_a_client_sends_what_its_rules_say_and_the_stored_figure_is_what_is_measured(client: Client) -> None:
     figure = client.fidelity
     assert figure is not None
-    told, real = said(client.without_search if figure.bound else client), sent(client)
+    all_bound = replace(client, listing=replace(client.listing, before="definitions"))
+    told, real = said(all_bound if figure.bound else client), sent(client)
     same = [name for name, definition in real.items() if told.get(name) == definition]
     assert Fidelity(len(same), len(real), figure.version, figure.date, figure.bound) == figure
     # Of a client that searches, only what its searches found was seen.

@@ -139,7 +139,6 @@ def _reply_kind(message: JSONRPCResponse | JSONRPCError) -> FrameKind:
 
 _HELD = "toolsight/held"
 _MOST_HELD = 100
-_ANSWER = (JSONRPCResponse, JSONRPCError)
 
 
 class StandIns:
