@@ -167,7 +167,7 @@ def _talk_beside_a_story() -> Shown:
 # From the view that a tool opens with to its form.
 CALL = ("right",) * 3 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
-PLAYED = (Goes("bench"), "v", Shows("12 runs played"))
+PLAYED = (Goes("bench"), "v", Shows("4 runs played"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(
         SessionScreen,
@@ -278,13 +278,13 @@ PAGES: Mapping[str, Picture] = {
     "bench-request": Picture(BenchRequestScreen, _office, _acts(*MEASURED, "down", "enter", Shows("needs"))),
     "recorded-runs": Picture(
         RecordedRunsScreen,
-        lambda: Shown(runs=few_runs()),
+        lambda: Shown(runs=few_runs(4)),
         _acts(*PLAYED, "down"),
     ),
     "recorded-run": Picture(
         RecordedRunScreen,
-        lambda: Shown(runs=few_runs()),
-        _acts(*PLAYED, "enter", Shows("rank 2", within="#run-detail")),
+        lambda: Shown(runs=few_runs(4)),
+        _acts(*PLAYED, "enter", Shows("model calls", within="#run-detail")),
     ),
 }
 FORM = FormRequest(
