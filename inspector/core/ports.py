@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mappi
 from dataclasses import dataclass
 from typing import Protocol
 
-from inspector.core.budget import Prices, Tokenizer
+from inspector.core.budget import Tokenizer
 from inspector.core.definition import DefinitionChange
 from inspector.core.events import Decision as Decision, Record
 from inspector.core.message import ModelChunk, ModelRequest
@@ -268,13 +268,6 @@ class TokenCounter(Protocol):
 
         A lone surrogate counts as the question mark sent in its place.
         """
-
-
-class PriceList(Protocol):
-    """The prices of models."""
-
-    def prices(self, model: str) -> Prices | None:
-        """The prices of a model by its litellm name, or None if unlisted. Never uses the network."""
 
 
 class Clock(Protocol):

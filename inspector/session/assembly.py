@@ -35,7 +35,6 @@ from inspector.core.ports import (
     EventStore,
     OwnPredicate,
     PastCall,
-    PriceList,
     ServerMemory,
     TokenCounter,
     Viewer,
@@ -57,7 +56,7 @@ from inspector.mcp.port import Connector, Elicitor, Nobody, Wire
 from inspector.search.answer.retrieval import Live
 from inspector.session.server_change import ServerChanges, ServerSource, StoredTools
 from inspector.store.call_history import Retention
-from inspector.tokens.accounting import Accounting
+from inspector.tokens.accounting import Accounting, LitellmPrices
 
 if TYPE_CHECKING:
     from inspector.mcp.client.connector import McpConnector
@@ -103,7 +102,7 @@ class Ports:
     counter_for: Callable[[str], TokenCounter]
     embedder_for: Callable[[str], "Embedder | None"]
     vectors: "VectorStore"
-    prices: PriceList
+    prices: LitellmPrices
     local_models: LocalModelServers = LocalModelServers(())
     wire: Wire | None = None
     sign_ins: "McpConnector | None" = None

@@ -13,7 +13,7 @@ from typing import Any
 
 from inspector.core.budget import Prices, ToolCost, cache_terms
 from inspector.core.number import count, money
-from inspector.core.ports import PriceList, TokenCounter
+from inspector.core.ports import TokenCounter
 from inspector.core.prompt_cache import FIVE_MINUTES, UNCACHED, CacheTerms, Charge, Ttl
 from inspector.core.session import CallCost
 from inspector.core.stream import LiveModel
@@ -27,7 +27,7 @@ class Accounting:
     """Counts and prices tokens for the session's model, with a meter per tokenizer and features."""
 
     def __init__(
-        self, counter_for: Callable[[str], TokenCounter], prices: PriceList, live: LiveModel
+        self, counter_for: Callable[[str], TokenCounter], prices: "LitellmPrices", live: LiveModel
     ) -> None:
         self._counter_for = counter_for
         self._prices = prices
@@ -145,7 +145,7 @@ _COSTS = (_INPUT, _OUTPUT, *_OPTIONAL.values())
 
 
 class LitellmPrices:
-    """A PriceList from a file in litellm's format; by default the one that litellm ships.
+    """Prices of models from a file in litellm's format; by default the one that litellm ships.
 
     These are providers' standard prices, not batch or priority prices, and not the higher prices that some
     providers charge for requests above a certain length. The list is as old as litellm.
@@ -155,9 +155,9 @@ class LitellmPrices:
         self._path = path
 
     def prices(self, model: str) -> Prices | None:
-        """See `PriceList`. Also None for an entry without valid prices, and for a model served elsewhere.
+        """The prices of a model by its litellm name, None if they are not known; never uses the network.
 
-        `ollama/deepseek-chat` does not cost what DeepSeek charges for `deepseek-chat`.
+        Nor is a model known that is served elsewhere: `ollama/deepseek-chat` has no price of DeepSeek.
         """
         if model.startswith("demo/"):
             return None

@@ -18,7 +18,7 @@ from inspector.loop.model.local import LocalModelServers
 from inspector.loop.tool_context import Found, ToolContext
 from inspector.mcp.elicitation import DECLINED, ElicitationAnswer, ElicitationRequest
 from inspector.schema.schema import PLAIN
-from inspector.tokens.accounting import Accounting
+from inspector.tokens.accounting import Accounting, LitellmPrices
 from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Plan
 
@@ -98,8 +98,8 @@ class FixedElicitor:
         return self.answer
 
 
-class MemoryPrices:
-    """A PriceList of the given prices, by model name."""
+class MemoryPrices(LitellmPrices):
+    """The given prices, by model name."""
 
     def __init__(self, *prices: Prices) -> None:
         self._prices = {price.model: price for price in prices}

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from inspector.core.ports import PriceList
 from inspector.core.prompt_cache import UNCACHED
 from inspector.tokens.accounting import LitellmPrices
 
@@ -22,7 +21,7 @@ CACHED = {
 SHIPPED = LitellmPrices()
 
 
-def listed(folder: Path, **models: Any) -> PriceList:
+def listed(folder: Path, **models: Any) -> LitellmPrices:
     path = folder / "prices.json"
     path.write_text(json.dumps(models), encoding="utf-8")
     return LitellmPrices(path)
