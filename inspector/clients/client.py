@@ -326,7 +326,7 @@ class Kind(StrEnum):
     SHOWN = "the model gets tools for a view alone"
     UNKNOWN = "what becomes of it is not known"
     RENAMED = "names are changed"
-    SPARE = "schemas lose what no call needs"
+    SPARE = "schemas change in what no call needs"
 
     @property
     def topic(self) -> Topic:
