@@ -1,12 +1,14 @@
 """The workbench: one session on one configuration, and everything a page or a command can do with it."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from inspector.access.reach import unreadable
 from inspector.access.restriction import refuse_access, require_whole
 from inspector.config.configuration import setting_values
 from inspector.config.server_change import Addition, Removal
+from inspector.core.access import Toolset
 from inspector.core.error import Fetched, ToolsightError
 from inspector.core.events import (
     AccessChanged,
@@ -239,6 +241,14 @@ class Workbench(RunningSession):
         live.sight, live.settings = self.access.sight, self.policy.settings
         live.configuration = self.access.configuration(self._whole)
 
+    def _keep_toolset(self) -> None:
+        """A chosen toolset of which nothing may be seen any more permits nothing; it is not lifted."""
+        live, name = self._live, self._live.toolset
+        toolsets = live.configuration.toolsets
+        if name and name not in toolsets:
+            toolsets = {**toolsets, name: Toolset(name)}
+            live.configuration = replace(live.configuration, toolsets=toolsets)
+
     async def read_policy_again(self) -> None:
         """Read the policy's file again: grants that went are gone at once. If it cannot be read, it stays."""
         async with self._handover.alone():
@@ -251,6 +261,7 @@ class Workbench(RunningSession):
                 return
             self._session.emit(AccessChanged(self.access.user, self.access.expert))
             self._see()
+            self._keep_toolset()
             self._session.redactor = redactor_of(self._whole, self.access.sight)
             self._connections.narrow()
             self.policy.restrict_again()
