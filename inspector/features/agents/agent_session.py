@@ -141,7 +141,7 @@ class AgentSession:
         """The events at the end of the transcript, or of what there is of it so far."""
         yield from self._tools.news(at_end=True)
         if self._answer is not None and not self._answer.calls:
-            yield from self._turn_end()
+            yield from self.turn_end()
 
     def _resumed(self, begun: Begun) -> Iterator[events.Event]:
         """The same session went on, perhaps with another model."""
@@ -154,12 +154,13 @@ class AgentSession:
         return events.ModelSwitched(model, model, self._window)
 
     def _asked(self, asked: Asked) -> Iterator[events.Event]:
-        yield from self._turn_end()
+        yield from self.turn_end()
         self._is_turn = True
         self._add(asked.text)
         yield events.UserSaid(asked.text)
 
-    def _turn_end(self) -> Iterator[events.Event]:
+    def turn_end(self) -> Iterator[events.Event]:
+        """The end of the turn, if one is under way."""
         if self._is_turn:
             self._is_turn = False
             text = self._answer.text if self._answer is not None else ""

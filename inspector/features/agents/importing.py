@@ -15,7 +15,7 @@ from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import clean
 from inspector.features.agents.agent_session import UNKNOWN_AGENT, AgentSession, entry_key, session_id
 from inspector.features.agents.finding import Findings
-from inspector.features.agents.transcript import Begun, Entry, Tally
+from inspector.features.agents.transcript import Asked, Begun, Entry, Tally
 
 _COMPARED = 200
 _BATCH = 100
@@ -246,8 +246,11 @@ class Following:
 
     def _go_on(self, entry: Entry) -> list[Record]:
         assert self._current is not None
+        # What a person asks next ends no turn: that was over when the last of it happened.
+        over = self._current.session.turn_end() if isinstance(entry, Asked) else iter(())
+        before = self._current.put(over)
         self._current.at = self._at
-        return self._current.put(self._current.session.after(entry))
+        return before + self._current.put(self._current.session.after(entry))
 
 
 class _Stream:

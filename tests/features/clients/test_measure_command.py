@@ -75,16 +75,16 @@ def test_a_client_is_measured_with_nothing_of_the_persons_and_leaves_nothing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("mode", "code", "said"),
-    [("hang", 1, "not done after 1 second"), ("end", 1, "I have no key.")],
+    ("mode", "seconds", "said"),
+    [("hang", "1", "not done after 1 second"), ("end", "60", "I have no key.")],
 )
 def test_a_client_that_hangs_or_gives_up_ends_the_measurement(
-    agent: Path, tmp_path: Path, toolsight: Toolsight, mode: str, code: int, said: str
+    agent: Path, tmp_path: Path, toolsight: Toolsight, mode: str, seconds: str, said: str
 ) -> None:
     (agent / "mode").write_text(mode)
     file = tmp_path / "mine.toml"
-    done = toolsight("clients", "measure", "claude-code", "--yes", "--timeout", "1", "-o", str(file))
-    assert done.exit_code == code
+    done = toolsight("clients", "measure", "claude-code", "--yes", "--timeout", seconds, "-o", str(file))
+    assert done.exit_code == 1
     assert said in done.stderr
     assert not left(agent)
     assert not file.exists()
