@@ -10,11 +10,18 @@ from textual.binding import Binding
 from textual.widget import Widget
 from textual.widgets import TextArea
 
+from inspector.app import terminal
 from inspector.app.terminal import TerminalApp
 from tests.support.app import app_rig, goes, until
 from tests.support.office import office
 from tests.support.tools_page import shown, tools_page
 from widgets import Column, PlainInput, Record, RecordList, TextView
+
+
+@pytest.fixture(autouse=True)
+def _busy_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys wait for a page that takes longer to open than a person waits."""
+    monkeypatch.setattr(terminal, "_LONGEST", 60.0)
 
 
 class Burst(TerminalApp[None]):
