@@ -322,7 +322,8 @@ class _Judge:
             is_costly = is_tool and (
                 unread == "any" or (unread == "server" and not one.place.startswith(_OUTPUT))
             )
-            if is_costly or (one.kind in costs and (one.kind == "cursor" or not one.place)):
+            kind = "cursor" if one.kind == "page" and one.place else one.kind
+            if is_costly or kind in costs:
                 says = f"{_COSTS} are lost with {_name(one.label)}: {one.reason}"
                 return self._reason(Kind.LOST, says, one.place, Topic.SCHEMAS if is_tool else Topic.LISTING)
         if listed.noise and "noise" in costs:
@@ -360,13 +361,21 @@ class _Judge:
         fate = Fate.CHANGED if reasons else Fate.WHOLE
         return Delivery(server, name, fate, reasons, seen, self._tokens(seen) if self._tokens else 0)
 
+    def _page(self, page: SkippedTool) -> Reason | None:
+        """What becomes of a page that cannot be read, in a client that does not lose all for it."""
+        listing, says = self._client.listing, f"{page.label} cannot be read: {page.reason}"
+        if page.kind == "endless" and not (listing.first_page or listing.ends):
+            return self._reason(Kind.UNKNOWN, f"what it does is not known: {says}", topic=Topic.LISTING)
+        if page.kind != "page":
+            return None
+        kind = Kind.UNKNOWN if listing.first_page else Kind.PAGE
+        return self._reason(kind, says, topic=Topic.LISTING)
+
     def _of_server(self, listed: Listed, seen: Sequence[SeenTool]) -> Iterator[Reason]:
         """What becomes of the server as a whole."""
         client = self._client
         shown = [one for one in seen if not is_for_apps_alone(one.tool)]
-        for page in (one for one in listed.skipped if one.kind == "page"):
-            kind = Kind.UNKNOWN if client.listing.first_page else Kind.PAGE
-            yield self._reason(kind, f"{page.label} cannot be read: {page.reason}", topic=Topic.LISTING)
+        yield from filter(None, map(self._page, listed.skipped))
         if not seen and not listed.skipped:
             yield self._reason(Kind.UNKNOWN, "it has no tools")
         yield from self._protocol(listed, shown)

@@ -123,9 +123,10 @@ class ListingRule:
     More than `most` tools (0: any number) are an error, or left out. Tools whose `_meta` says true for the
     key `always` are bound at once. With `hides_app_tools`, the model gets no tools that are for a server's
     own view alone; with `first_page`, none that is on a later page of the list, and with `empty_ends` none
-    behind an empty cursor. What `costs` all tools may be a `page` that fails, a null `cursor` or `noise` on
-    stdout. `place` is where instructions go: into a text of the system, of the user, or into a description;
-    "" if that is not known.
+    behind an empty cursor. One that `ends` by itself reads pages only while they list something new. What
+    `costs` all tools may be a `page` that fails, an `endless` list, a bad `cursor` or `noise` on stdout.
+    `place` is where instructions go: into a text of the system, of the user, or into a description; "" if
+    that is not known.
     """
 
     before: Before = "definitions"
@@ -136,7 +137,8 @@ class ListingRule:
     hides_app_tools: bool = False
     first_page: bool = False
     empty_ends: bool = False
-    costs: tuple[Literal["page", "cursor", "noise"], ...] = ()
+    ends: bool = False
+    costs: tuple[Literal["page", "endless", "cursor", "noise"], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)

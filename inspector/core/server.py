@@ -314,8 +314,8 @@ class ServerInfo:
         return f"{self.protocol}, nothing older" if self.refuses_older else self.protocol
 
 
-Skipping = Literal["tool", "page", "again", "cursor", "end"]
-"""What was skipped: a tool, a page of tools with all later ones, or a tool that was listed before.
+Skipping = Literal["tool", "page", "endless", "again", "cursor", "end"]
+"""What was skipped: a tool, a page of tools and those behind it, an `endless` list, or a tool seen before.
 
 Or nothing was, but a page has null for a `cursor`, or an empty one that some clients take for the `end`.
 """

@@ -239,13 +239,19 @@ def test_a_tool_without_a_type_costs_what_it_was_measured_to_cost_in_a_client(
 
 def test_a_server_does_not_work_where_a_page_of_its_list_cannot_be_read() -> None:
     page = SkippedTool("", "the cursor repeats", "page", number=2)
-    told = "page 2 cannot be read: the cursor repeats"
-    for listing, verdict, finding in (
-        (ListingRule(), Verdict.DEGRADED, told),
-        (ListingRule(first_page=True), Verdict.UNKNOWN, told),
-        (ListingRule(costs=("page",)), Verdict.BLOCKED, "1 of 1 tool lost, list_orders: all tools"),
+    told, endless = "page 2 cannot be read: the cursor repeats", replace(page, kind="endless")
+    all_lost = "1 of 1 tool lost, list_orders: all tools"
+    for listing, skipped, verdict, finding in (
+        (ListingRule(), page, Verdict.DEGRADED, told),
+        (ListingRule(first_page=True), page, Verdict.UNKNOWN, told),
+        (ListingRule(costs=("page",)), page, Verdict.BLOCKED, all_lost),
+        (ListingRule(costs=("cursor",)), replace(page, place="nextCursor"), Verdict.BLOCKED, all_lost),
+        (ListingRule(), endless, Verdict.UNKNOWN, "what it does is not known"),
+        (ListingRule(first_page=True), endless, Verdict.WORKS, ""),
+        (ListingRule(ends=True), endless, Verdict.WORKS, ""),
+        (ListingRule(costs=("endless",)), endless, Verdict.BLOCKED, all_lost),
     ):
-        [found] = deliver(replace(_sure(), listing=listing), [Listed("shop", [PLAIN], [page])])
+        [found] = deliver(replace(_sure(), listing=listing), [Listed("shop", [PLAIN], [skipped])])
         assert found.verdict is verdict
         assert found.finding.startswith(finding)
 

@@ -125,7 +125,7 @@ def _skipped(listed: Listed) -> Iterator[Finding]:
     """What of a server's list could not be read, or stands in it twice."""
     for one in listed.skipped:
         times = f" {one.times:,} times" if one.times > 1 else ""
-        if one.kind == "page":
+        if one.kind in ("page", "endless"):
             yield Finding(PAGE_LOST, listed.server, "", f"{one.label}: {one.reason}.")
         else:
             rule = LOST if one.kind == "tool" else TWICE if one.kind == "again" else CURSOR

@@ -235,14 +235,14 @@ _CURES = {
     "schemas": "A check shows a repair.",
     "names": "Rename it in the server.",
 }
-_LISTED = {"handshake": "", "pages": "page", "schemas": "tool", "names": ""}
+_LISTED = {"handshake": (), "pages": ("page", "endless"), "schemas": ("tool",), "names": ()}
 
 
 def _listed(state: ServerState, found: ServerDelivery | None) -> Iterator[Step]:
     """What is lost or changed of the list on its way, by the verdict on the server in the client."""
     every = count(state.tools + sum(one.kind == "tool" for one in state.skipped), "tool")
     for name, kinds in _KINDS.items():
-        lost = [one for one in state.skipped if one.kind == _LISTED[name]]
+        lost = [one for one in state.skipped if one.kind in _LISTED[name]]
         told = (
             next(((kind, found.by_kind[kind]) for kind in kinds if kind in found.by_kind), None)
             if found

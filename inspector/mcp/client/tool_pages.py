@@ -11,7 +11,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from inspector.core.definition import with_beside
 from inspector.core.error import ProtocolError
 from inspector.core.ports import ToolListing
-from inspector.core.server import Era, ServerInfo, SkippedTool
+from inspector.core.server import Era, ServerInfo, SkippedTool, Skipping
 from inspector.core.tool import Annotations, Tool, acting_meta, task_support
 from inspector.mcp.client.translate import BAD_CURSOR, LISTED, MAX_INSTRUCTIONS, NULL_CURSOR, SKIPPED, summary
 
@@ -116,12 +116,13 @@ async def read_pages(
             else:
                 tools[tool.name] = with_beside(translated(server, tool, number), raw)
         cursor, lost = found.next_cursor, meta.get(BAD_CURSOR, "")
+        kind: Skipping = "page" if lost else "endless"
         if cursor is not None and len(tools) + len(skipped) == known:
             lost = f"page {number:,} lists nothing new, but names another"
         elif cursor is not None and number == MAX_PAGES:
             lost = f"the tool list has more than {MAX_PAGES:,} pages"
         if lost:
-            skipped.add(replace(_lost(number + 1, lost), place="nextCursor"))
+            skipped.add(replace(_lost(number + 1, lost), kind=kind, place="nextCursor"))
         skipped.add(*_odd_cursor(number, cursor, is_null=NULL_CURSOR in meta))
         if lost or cursor is None:
             break
