@@ -94,7 +94,8 @@ def _repaired(
 def repair_lines(one: SchemaRepair, most: int) -> Iterator[str]:
     """A repair for people: its steps, what it accepts, and the lines that differ, of each so many."""
     if one.steps:
-        yield f"{'; '.join(one.steps)}."
+        told = "; ".join(one.steps)
+        yield f"{told[:1].upper()}{told[1:]}."
         yield _ACCEPTED[one.accepts]
         yield from _first(one.lines, most, "  ")
     if one.left:
