@@ -95,7 +95,7 @@ def test_a_repair_says_what_it_accepts_and_counts_what_it_does_not_show() -> Non
     lines = ("a may now be left out", "b may now be left out")
     made = SchemaRepair("shop:list", {}, ("items are said",), "more", lines, ("c has no type",), "-x\n+y\n")
     assert list(repair_lines(made, 1)) == [
-        "items are said.",
+        "Items are said.",
         "It accepts more arguments:",
         "  a may now be left out",
         "  and 1 more",
