@@ -14,7 +14,7 @@ from textual.widgets import Static
 from inspector.app.context import InContext, Job
 from inspector.app.draw.line import MUTED, change_lines, problem_line
 from inspector.app.draw.table import ICONS, fact, fact_lines
-from inspector.clients.delivery import Listed, ServerDelivery
+from inspector.clients.delivery import ServerDelivery
 from inspector.core.definition import definition_changes
 from inspector.core.error import Fetched
 from inspector.core.events import DefinitionChanged
@@ -73,7 +73,7 @@ class ServerPanel(InContext, ViewPanel):
 
     _server = ""
     _flaws: tuple[Flaw, ...] = ()
-    _judged: tuple[str, Sequence[Listed]] = ("", ())
+    _judged: tuple[str, object] = ("", ())
     _drawn: tuple[object, ...] = ()
     _verdicts = ""
 
@@ -169,8 +169,14 @@ class ServerPanel(InContext, ViewPanel):
         self._show_views()
 
     def _judge(self, server: str) -> None:
-        """Find out in which clients the server works, in a thread, once for what the servers list."""
-        judged = server, listed_in(self.session)
+        """Find out in which clients the server works, in a thread, once for what it lists.
+
+        Of other servers only a tool of the same name can matter to it.
+        """
+        listed = listed_in(self.session)
+        own = [one for one in listed if one.server == server]
+        names = {tool.name for one in own for tool in one.tools}
+        judged = server, (own, [tool.id for one in listed for tool in one.tools if tool.name in names])
         if judged == self._judged:
             return
 
@@ -180,7 +186,7 @@ class ServerPanel(InContext, ViewPanel):
             if before != (server, self._verdicts):
                 self.draw()
 
-        self.run_job("verdicts", lambda job: deliveries_in(judged[1], server, job.stopped), show)
+        self.run_job("verdicts", lambda job: deliveries_in(listed, server, job.stopped), show)
 
     def _walk(self, server: ServerState) -> None:
         """Walk from the server's entry to the model, in a thread: the last steps search."""
