@@ -47,6 +47,7 @@ async def test_a_listing_of_one_server_makes_no_row_of_the_others(monkeypatch: p
         calls.of(catalog_rows, "_tool_row", lambda state, *_: state.server)
         calls.of(catalog_rows, "_server_row", lambda server, _: server.name)
         calls.of(panel, "server_facts", lambda server, *_: server.name)
+        calls.of(panel, "deliveries_in", lambda _, server, *__: server)
         adds(servers["weather"], ALERTS)
         await until(pilot, lambda: ALERTS.id in names(pilot))
         assert calls.about == {"weather": 2}
