@@ -12,7 +12,7 @@ from inspector.loop import settings_check
 from inspector.loop.unmatched_pattern import Checked
 from tests.support.app import until
 from tests.support.memory_servers import MemoryServer
-from tests.support.tools_page import names, tools_page
+from tests.support.tools_page import names, says, tools_page
 from tests.support.workbench import connected, happens, shop_and_weather
 
 ALERTS = Tool("weather", "get_alerts", "Alerts for a city.")
@@ -40,9 +40,12 @@ def adds(server: MemoryServer, tool: Tool) -> None:
     server.change([*server.tools, tool])
 
 
-async def test_a_listing_of_one_server_makes_no_row_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_listing_of_one_server_makes_and_judges_nothing_of_the_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     servers = shop_and_weather()
     async with tools_page("shop", servers=servers) as (pilot, _):
+        await says(pilot, "works in")
         calls = Calls(monkeypatch)
         calls.of(catalog_rows, "_tool_row", lambda state, *_: state.server)
         calls.of(catalog_rows, "_server_row", lambda server, _: server.name)
