@@ -122,7 +122,7 @@ def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
 def mcp_connector(options: Options) -> McpConnector:
     """What connects to servers, and signs in to them."""
     way = SignInWay(open_sign_ins(options), is_stored_only=options.stored_auth_only)
-    return McpConnector(platformdirs.user_log_path(APP), reaper=_reaper(), way=way)
+    return McpConnector(platformdirs.user_log_path(APP), reaper=_reaper(), way=way, tries_older=True)
 
 
 def open_sign_ins(options: Options) -> SignIns:

@@ -54,7 +54,7 @@ async def opened(
     on_tools_changed: Callable[[], None] = lambda: None,
 ) -> AsyncGenerator[ServerLink, None]:
     """Open a connection; the test limits how long it waits."""
-    connector = McpConnector(folder)
+    connector = McpConnector(folder, tries_older=True)
     async with connector.connect(spec, era=era, on_tools_changed=on_tools_changed) as link:
         yield link
 

@@ -118,13 +118,17 @@ class McpConnector:
         environment: Mapping[str, str] | None = None,
         reaper: Reaper | None = None,
         way: SignInWay | None = None,
+        *,
+        tries_older: bool = False,
     ) -> None:
         """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
 
         Without a `reaper` nobody ends the servers of a killed process; `way` is how HTTP servers are signed
-        in to.
+        in to. Who `tries_older` learns which of them older clients cannot reach, by a handshake beside the
+        session: an inspector's question, which no client has to ask.
         """
         self._way = way
+        self._tries_older = tries_older
         self._log_dir = log_dir
         self._clock = SystemClock()
         self._reaper = reaper
@@ -184,6 +188,7 @@ class McpConnector:
                 on_tools_changed=changed,
                 requests=ServerRequests(spec.name, client, here),
                 way=self._way,
+                tries_older=self._tries_older,
             )
             # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
             opened.append(link)

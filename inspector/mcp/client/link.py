@@ -280,6 +280,7 @@ async def open_link(
     on_tools_changed: Callable[[], None],
     requests: ServerRequests,
     way: SignInWay | None = None,
+    tries_older: bool = False,
 ) -> McpLink:
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
 
@@ -306,7 +307,9 @@ async def open_link(
                 )
             if link.info.era is Era.MODERN:
                 # Over stdio the older handshake went first, if none is configured. Nobody signs in for this.
-                refuses = await _refuses(new_host(Era.LEGACY, None)) if spec.is_http else spec.era is None
+                asks = tries_older and spec.is_http
+                is_stdio = not spec.is_http and spec.era is None
+                refuses = await _refuses(new_host(Era.LEGACY, None)) if asks else is_stdio
                 link.info = replace(link.info, refuses_older=refuses)
             return link
         except ConnectError as error:
