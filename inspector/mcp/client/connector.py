@@ -156,7 +156,6 @@ class McpConnector:
             quiet_sdk(self._log_dir)
         here, stderr = asyncio.get_running_loop(), StderrLog(self._log_dir, spec.name)
         frames = self._frames[spec.name]
-
         is_due = False
 
         def changed() -> None:
