@@ -15,7 +15,8 @@ from pathlib import Path
 from docs.benchmark import say
 from docs.benchmark.trust import instructions_in
 from inspector.clients.client import real_clients
-from inspector.clients.delivery import Listed, deliver
+from inspector.clients.deliver import deliver
+from inspector.clients.delivery import Listed
 from inspector.core.number import wilson
 from inspector.core.tool import Tool
 from inspector.features.check.definition_rule import RULES, definition_findings

@@ -48,7 +48,7 @@ def wait(condition: Callable[[], bool], seconds: float) -> bool:
     while not condition():
         if time.monotonic() > end:
             return False
-        # Nobody tells when a process that is no child starts or ends.
+        # Nobody tells when a process that is no child starts, ends or has stored something.
         time.sleep(_LOOK)
     return True
 

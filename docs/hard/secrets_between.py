@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
@@ -16,6 +15,7 @@ from string import Template
 from threading import Thread
 from urllib.parse import urlsplit
 
+from docs.hard.orphans import wait
 from docs.hard.repeating_server import answers
 from tests.support import tiny_agent
 
@@ -141,8 +141,5 @@ def _stopped(home: Path) -> int:
 
 def _wait_for_end(home: Path, before: int) -> None:
     """Wait until the recorder, which is no child of anybody, has stored the end. Raises TimeoutError."""
-    ends = time.monotonic() + _SECONDS
-    while _stopped(home) <= before:
-        if time.monotonic() > ends:
-            raise TimeoutError(os.fspath(home))
-        time.sleep(0.1)
+    if not wait(lambda: _stopped(home) > before, _SECONDS):
+        raise TimeoutError(os.fspath(home))

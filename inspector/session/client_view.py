@@ -8,7 +8,8 @@ from typing import Any
 
 from inspector.clients.client import Client, Kind, Topic, real_clients
 from inspector.clients.comparison import definition_lines, signed
-from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
+from inspector.clients.deliver import deliver
+from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery
 from inspector.clients.seen import Cut, SeenTool, kept_of
 from inspector.config.configuration import in_words
 from inspector.core.number import count, percent

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
-from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict, deliver
+from inspector.clients.deliver import deliver
+from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict
 from inspector.clients.rule import HttpRule, ListingRule, NameRule, SchemaChange
 from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool

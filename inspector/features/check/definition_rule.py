@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from inspector.clients.client import Client, Confidence, Kind
-from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery, deliver
+from inspector.clients.deliver import deliver
+from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery
 from inspector.clients.seen import SeenTool
 from inspector.core.number import count
 from inspector.core.text import one_line, shortened

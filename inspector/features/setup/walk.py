@@ -9,7 +9,8 @@ from itertools import chain
 from pathlib import Path
 
 from inspector.clients.client import KEEPS_OUT, Client, Kind
-from inspector.clients.delivery import ServerDelivery, deliver
+from inspector.clients.deliver import deliver
+from inspector.clients.delivery import ServerDelivery
 from inspector.config import client as clients
 from inspector.config.client import CLAUDE_CODE, PROJECT, USER, ClientConfiguration, ClientFile, Unreadable
 from inspector.config.client_format import FORMS, load_file
