@@ -18,12 +18,11 @@ from inspector.clients.client import (
     find_client,
     read_client,
 )
-from inspector.clients.rule import ListingRule, NameRule, SearchRule, TextRule
+from inspector.clients.rule import ListingRule, NameRule, SearchRule, TextRule, written_table
 from inspector.clients.seen import SeenTool
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.conversation import Conversation, ServerLog
 from inspector.features.clients.measured.reading import Reading
-from inspector.features.clients.measured.toml import written_table
 from inspector.features.clients.measured.wire import Api, Heard, SentTool, read
 from inspector.search.ranker.client_ranker import ClaudeCodeRanker
 from tests.support.following_client import FollowingClient, tool

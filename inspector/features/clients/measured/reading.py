@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from inspector.clients.client import Client, Topic
+from inspector.clients.rule import written_table
 from inspector.core.error import ProtocolError
 from inspector.core.number import count
 from inspector.core.tool import ALWAYS_LOAD, Tool
@@ -27,7 +28,6 @@ from inspector.features.clients.measured.conversation import (
     left_of,
     plain,
 )
-from inspector.features.clients.measured.toml import written_table
 from inspector.features.clients.measured.wire import Outcome, SentTool
 from inspector.schema.json_value import JsonObject, compact
 
