@@ -12,7 +12,7 @@ from inspector.core.text import did_you_mean
 from inspector.core.tool import Catalog
 from inspector.search.answer.evalset import read_cases
 from inspector.search.answer.search import SearchRules
-from inspector.search.answer.standing import Standings, Verdict
+from inspector.search.answer.standing import Verdict
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 ARROW = "->"
@@ -146,10 +146,7 @@ def results(
     rules = replace(rules, limit=max([rules.limit, *(one.within for one in expectations)]))
     for one in expectations:
         if one.query not in found:
-            request = rankers.names.resolved(SearchRequest(one.query))
-            ranking = rankers.get(ranker_name).rank(request.query)
-            standings = Standings(ranking, rules.likely(ranking, request))
-            found[one.query] = Verdict(rankers, request, standings, rules)
+            found[one.query] = Verdict.of(rankers, ranker_name, SearchRequest(one.query), rules)
         yield _result(one, found[one.query])
 
 
