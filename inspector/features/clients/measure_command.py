@@ -32,7 +32,7 @@ from inspector.features.clients.measured.program import (
     by_hand_text,
     installed,
     running,
-    server_command,
+    server_commands,
     write,
 )
 from inspector.features.clients.measured.reading import Reading
@@ -123,8 +123,9 @@ async def _measure(
 ) -> None:
     """Have the conversation. Raises ToolsightError if it does not come to its end."""
     async with listening(stand_in):
-        command = server_command(fixtures_path())
-        setting = Setting(folder, stand_in.address, command, folder / _SERVER_LOG, model)
+        setting = Setting(
+            folder, stand_in.address, server_commands(fixtures_path()), folder / _SERVER_LOG, model
+        )
         if by_hand:
             say(by_hand_text(setting), err=True, exact=True)
             await _wait(timeout, stand_in.done.wait())

@@ -10,7 +10,9 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from inspector.clients.rule import written_table
 from inspector.core.error import ConfigError
 from inspector.core.redaction import open_private, private_folder
 from inspector.features.clients.measured.conversation import SERVER
@@ -24,24 +26,30 @@ _END_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a client is started with: a folder for all its files, its model's address, and its server."""
+    """What a client is started with: a folder for all its files, its model's address, and its servers.
+
+    `servers` are command lines by name. All of them write to `log`.
+    """
 
     folder: Path
     address: str
-    server: tuple[str, ...]
+    servers: Mapping[str, tuple[str, ...]]
     log: Path
     model: str = ""
 
     @property
-    def server_entry(self) -> Mapping[str, object]:
-        """The marked server as configurations of servers have it."""
-        command, *arguments = self.server
-        return {"command": command, "args": arguments, "env": {"MARKED_LOG": str(self.log)}}
+    def entries(self) -> Mapping[str, Mapping[str, Any]]:
+        """The servers as configurations have them, by name."""
+        env = {"MARKED_LOG": str(self.log)}
+        return {
+            name: {"command": line[0], "args": list(line[1:]), "env": env}
+            for name, line in self.servers.items()
+        }
 
     @property
     def servers_json(self) -> str:
         """A configuration of servers as most clients read it."""
-        return json.dumps({"mcpServers": {SERVER: self.server_entry}}, indent=2)
+        return json.dumps({"mcpServers": self.entries}, indent=2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +66,11 @@ def _claude_code(setting: Setting) -> Start:
     # for Anthropic's own address alone.
     servers = setting.folder / "servers.json"
     argv = ["claude", "--print", _ASKED, "--mcp-config", str(servers), "--strict-mcp-config"]
-    argv += ["--allowedTools", f"mcp__{SERVER}", *(["--model", setting.model] if setting.model else [])]
+    argv += [
+        "--allowedTools",
+        ",".join(f"mcp__{name}" for name in setting.servers),
+        *(["--model", setting.model] if setting.model else []),
+    ]
     variables = {
         "CLAUDE_CONFIG_DIR": str(setting.folder / "configuration"),
         "ANTHROPIC_BASE_URL": setting.address,
@@ -72,7 +84,6 @@ def _claude_code(setting: Setting) -> Start:
 def _codex(setting: Setting) -> Start:
     # https://developers.openai.com/codex/config-reference. A required server is there from the first request.
     home = setting.folder / "configuration"
-    command, *arguments = setting.server
     lines = [
         *([f"model = {json.dumps(setting.model)}"] if setting.model else []),
         'model_provider = "stand-in"',
@@ -80,14 +91,10 @@ def _codex(setting: Setting) -> Start:
         'name = "Stand-in"',
         f"base_url = {json.dumps(setting.address + '/v1')}",
         'wire_api = "responses"',
-        f"[mcp_servers.{SERVER}]",
-        f"command = {json.dumps(command)}",
-        f"args = {json.dumps(arguments)}",
-        f"env = {{ MARKED_LOG = {json.dumps(str(setting.log))} }}",
-        "required = true",
-        "startup_timeout_sec = 60",
-        'default_tools_approval_mode = "approve"',
     ]
+    for name, entry in setting.entries.items():
+        more = {"required": True, "startup_timeout_sec": 60, "default_tools_approval_mode": "approve"}
+        lines += written_table(f"[mcp_servers.{name}]", {**entry, **more})
     argv = ("codex", "exec", "--skip-git-repo-check", "--sandbox", "read-only", _ASKED)
     return Start(argv, {"CODEX_HOME": str(home)}, {home / "config.toml": "\n".join(lines) + "\n"})
 
@@ -167,6 +174,6 @@ async def running(
                     await asyncio.wait_for(process.wait(), _END_SECONDS)
 
 
-def server_command(fixtures: Path) -> tuple[str, ...]:
-    """The command that starts the marked server."""
-    return sys.executable, str(fixtures / "servers" / "marked.py")
+def server_commands(fixtures: Path) -> Mapping[str, tuple[str, ...]]:
+    """The commands that start the marked servers, by the names under which a client gets them."""
+    return {SERVER: (sys.executable, str(fixtures / "servers" / "marked.py"))}
