@@ -1,158 +1,63 @@
-"""What the stand-in has a client do with the marked server, and what is left of its marks in a text."""
+"""What the stand-in has a client do with the marked servers, step by step."""
 
 import json
-import re
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import count
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from inspector.core.error import ProtocolError
-from inspector.features.clients.measured.wire import Call, Heard, Outcome, SentTool
-from inspector.schema.json_value import JsonObject
+from inspector.features.clients.measured.marks import Key, ServerLog, plain, words
+from inspector.features.clients.measured.wire import CALL_ID, Call, Heard, Outcome, SentTool
+from inspector.schema.json_value import JsonObject, as_object, compact
 
-SERVER = "marked-server"
-"""The name under which a client gets the server: with mcp__NAME__, a tool's name has 20 characters more."""
-START = 24
-"""So many characters are enough to find one of the server's texts."""
-_MARK, _STEP = re.compile(r"(\d{6})\|"), 8
-# So much is quoted of what a client puts in the place of the rest.
-_TAIL = 20
-_BY_NAME = frozenset({"properties", "patternProperties", "$defs", "definitions"})
-
-
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """What the marked server declares, and what a client is to do with it."""
-
-    instructions: str
-    tools: Mapping[str, JsonObject]
-    queries: Mapping[str, str]
-    loads: Sequence[str]
-    calls: Sequence[tuple[str, JsonObject]]
-    later: str
-
-
-class ServerLog:
-    """The file in which the marked server notes what it declares, and what the client asks of it."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    @cached_property
-    def marks(self) -> Marks:
-        """Raises ProtocolError while the server has not been started."""
-        for line in self._lines():
-            if "instructions" in line:
-                tools = {tool["name"]: tool for tool in line["tools"]}
-                given = {key: line[key] for key in ("instructions", "queries", "loads", "calls", "later")}
-                return Marks(tools=tools, **given)
-        raise ProtocolError(
-            "the client spoke to its model before it started the marked server",
-            hint="Check that it reads the servers it was given, and waits for them.",
-        )
-
-    @property
-    def messages(self) -> list[JsonObject]:
-        """The client's messages in order, each with `method` and `params`."""
-        return [line for line in self._lines() if "method" in line]
-
-    def calls(self, tool: str) -> list[int]:
-        """Where among the messages the tool was called."""
-        return [
-            at
-            for at, one in enumerate(self.messages)
-            if one["method"] == "tools/call" and (one.get("params") or {}).get("name") == tool
-        ]
-
-    def _lines(self) -> Iterator[JsonObject]:
-        try:
-            text = self._path.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return
-        # The last line may not be complete yet.
-        yield from (json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n"))
-
-
-def plain(name: str) -> str:
-    """The name with an underscore for whatever not every client takes."""
-    return re.sub(r"\W", "_", name, flags=re.ASCII)
-
-
-def is_name_of(sent: str, name: str) -> bool:
-    """Whether a name that was sent ends with a server's or a tool's name, as it is or in plain characters."""
-    return sent[-1:] == name[-1:] and f"_{plain(sent)}".endswith(f"_{plain(name)}")
-
-
-def left_of(text: str, size: int) -> str:
-    """Which characters of a result of so many are in a text, in words."""
-    found = [int(mark) for mark in _MARK.findall(text)]
-    head = next((at for at, mark in enumerate(found) if mark != at * _STEP), len(found))
-    if head * _STEP >= size - _STEP:
-        return "all reach the model"
-    tail = found[head:]
-    end = f" and the last {size - tail[0]:,}" if tail and size - tail[-1] <= _STEP else ""
-    return f"the first {head * _STEP:,}{end} reach the model"
-
-
-def cut(whole: str, text: str) -> tuple[int, str, str]:
-    """After how many characters one of the server's texts ends in another, what follows, and both in words.
-
-    0 if it is whole.
-    """
-    sent = text[max(text.find(whole[:START]), 0) :]
-    same = (at for at, pair in enumerate(zip(whole, sent, strict=False)) if pair[0] != pair[1])
-    kept = next(same, min(len(whole), len(sent)))
-    if kept == len(whole):
-        return 0, "", f"all {kept:,} characters are sent."
-    rest = sent[kept:].partition("\n")[0][:_TAIL].strip()
-    then = f", then “{rest}”" if rest else ""
-    return kept, rest, f"the first {kept:,} of {len(whole):,} characters are sent{then}."
-
-
-def keywords(schema: Any) -> Iterator[str]:
-    """The keywords of a schema and of those in it."""
-    for key, value in schema.items() if isinstance(schema, dict) else ():
-        yield key
-        named = key in _BY_NAME and isinstance(value, dict)
-        for one in value.values() if named else value if isinstance(value, list) else [value]:
-            yield from keywords(one)
-
-
-_SEARCHES = re.compile(r"(?i)(.*[_.])?(tool_?search|search_?tools?)")
-_WORDS = re.compile(r"[\w.:/-]+")
 # What code prints is cut, so it prints all names, or all of one tool.
 _LIST = "text(JSON.stringify(ALL_TOOLS.map(({name}) => ({name}))))"
 _LOAD = "text(JSON.stringify(ALL_TOOLS.filter(({name}) => name.includes(%s))))"
+_CALL = "text(await tools.%s(%s))"
+# A tool that takes a whole program, and returns what its main function does.
+_MAIN = "async function main() { return await tools.%s(%s); }"
 _DONE = "Measured."
-_NONE: JsonObject = {}
+# Together, since each takes a request; a client may cut what comes back at once.
+_LOADS = 8
+# A client whose servers were not there in time gets so many tries more, by calling what there is not.
+_TRIES, _NO_TOOL = 3, "mcp__marked-server__ping"
+_MOST = 600
 
-Kind = Literal["search", "load", "list", "call", "later"]
+Kind = Literal["search", "load", "list", "call", "wait"]
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Something that a client is to do: `what` is the query, or the tool of the server."""
+    """Something that a client is to do: `what` is the query, or the key of a tool."""
 
     kind: Kind
-    what: str
+    what: str | Key
     call: Call
     arguments: JsonObject
+
+    @property
+    def key(self) -> Key:
+        """The tool that it is about; that of no server for a query."""
+        return self.what if isinstance(self.what, tuple) else ("", self.what)
 
 
 @dataclass(slots=True)
 class Exchange:
-    """A request of the client, by its number from 1, and what it was asked to do then."""
+    """A request of the client, by its number from 1, and what it was asked to do then.
+
+    `noted` is how much the servers had noted before it; `is_ready` that its tools had been listed by then.
+    """
 
     number: int
     heard: Heard
+    noted: int
+    is_ready: bool
     asked: tuple[Asked, ...] = ()
 
 
 class Conversation:
-    """Leads a client through the script. A request without tools stands beside it, as for a title."""
+    """Leads a client through the script. What is no part of it, as a request for a title, gets a text."""
 
     def __init__(self, log: ServerLog) -> None:
         self.log = log
@@ -161,9 +66,16 @@ class Conversation:
         self._script: Generator[tuple[Asked, ...], None, None] | None = None
         self._asked: list[Asked] = []
         self._open: tuple[Asked, ...] = ()
+        self._last = ""
         self._ids = count()
-        # Each word of a text that may be a name, with the request that had it first.
-        self._words: dict[str, tuple[Exchange, str]] = {}
+        self.sent: list[tuple[Exchange, SentTool, Key | None]] = []
+        """Every tool that reached the model, bound, found, in a list, or by name alone; each form once."""
+        self._seen: set[object] = set()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the client was asked to do something."""
+        return bool(self._asked)
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -171,18 +83,41 @@ class Conversation:
         if not self._asked:
             return 0, 0
         marks = self.log.marks
-        return len(self._asked), len(marks.queries) + len(marks.loads) + len(marks.calls) + 1
+        is_searched = any(asked.kind != "call" for asked in self._asked)
+        searches = len(marks.queries) + len(marks.loads) + 1 if is_searched else 0
+        return len(self._asked), searches + sum(map(len, marks.calls))
 
     def reply(self, heard: Heard) -> tuple[tuple[Call, ...], str]:
         """The model's calls, or its text if there are none. Raises ProtocolError without the server."""
-        exchange = Exchange(len(self.exchanges) + 1, heard)
+        exchange = Exchange(len(self.exchanges) + 1, heard, len(self.log.messages), self.log.is_listed())
+        if exchange.number > _MOST:
+            raise ProtocolError(f"the client asked its model more than {_MOST} times")
         self.exchanges.append(exchange)
-        for text in heard.texts:
-            for word in set(_WORDS.findall(text.text)):
-                self._words.setdefault(word, (exchange, text.at))
-        if heard.tools and not self.is_done:
-            exchange.asked = self._next(heard)
+        if heard.tools:
+            self._note(exchange)
+            if not self.is_done:
+                exchange.asked = self._next(heard)
         return tuple(one.call for one in exchange.asked), _DONE
+
+    def _note(self, exchange: Exchange) -> None:
+        """Take up what is sent for the first time."""
+        heard = exchange.heard
+        for tool in heard.tools:
+            form = (tool.full_name, tool.way, tool.deferred, tool.description, compact(tool.parameters))
+            self._add(exchange, tool, form)
+        for outcome in heard.outcomes:
+            if outcome.call not in self._seen:
+                self._seen.add(outcome.call)
+                for tool in (*outcome.found, *listed(outcome)):
+                    self._add(exchange, tool, (outcome.call, tool.at))
+        for text in heard.texts:
+            for word in words(text.text):
+                self._add(exchange, SentTool(word, text.at, way="listed"), word)
+
+    def _add(self, exchange: Exchange, tool: SentTool, form: object) -> None:
+        if form not in self._seen:
+            self._seen.add(form)
+            self.sent.append((exchange, tool, self.log.marks.key_of(tool)))
 
     def outcomes(self) -> Iterator[tuple[Exchange, Asked, Outcome]]:
         """What came of each call, with the request that says so first."""
@@ -192,82 +127,125 @@ class Conversation:
                 if outcome.call in left:
                     yield exchange, left.pop(outcome.call), outcome
 
-    def sent_tools(self) -> Iterator[tuple[Exchange, SentTool]]:
-        """Every tool that reached the model: bound, found, or in a list that code printed."""
-        for exchange in self.exchanges:
-            yield from ((exchange, tool) for tool in exchange.heard.tools)
-            for outcome in exchange.heard.outcomes:
-                yield from ((exchange, tool) for tool in outcome.found)
-        for exchange, asked, outcome in self.outcomes():
-            if asked.kind == "list":
-                yield from ((exchange, tool) for tool in listed(outcome))
-
-    def names_of(self, tool: str) -> Iterator[tuple[Exchange, SentTool]]:
-        """How a tool of the server is named for the model, wherever it is; by its name alone in a text."""
-        for exchange, sent in self.sent_tools():
-            if sent.way in ("tool", "listed") and is_name_of(sent.name, tool):
-                yield exchange, sent
-        for word, (exchange, at) in self._words.items():
-            if word != tool and is_name_of(word, tool):
-                yield exchange, SentTool(word, at)
+    def names_of(self, key: Key) -> Iterator[tuple[Exchange, SentTool]]:
+        """How a tool of a server is named for the model, wherever it is."""
+        return ((exchange, sent) for exchange, sent, found in self.sent if found == key)
 
     def _next(self, heard: Heard) -> tuple[Asked, ...]:
-        """The next step, or the same one again if the client repeats its request."""
-        if {one.call.id for one in self._open} <= {outcome.call for outcome in heard.outcomes}:
-            if self._script is None:
-                self._script = self._steps(heard)
-            self._open = next(self._script, ())
-            self.is_done = not self._open
-            self._asked += self._open
+        """The next step; the same one again for a request that is repeated, none for one that stands beside it."""
+        if self._open and not {one.call.id for one in self._open} & {one.call for one in heard.outcomes}:
+            return self._open if heard.last == self._last else ()
+        if self._script is None:
+            self._script = self._steps()
+        self._open = next(self._script, ())
+        self.is_done, self._last = not self._open, heard.last
+        self._asked += self._open
         return self._open
 
-    def _steps(self, heard: Heard) -> Generator[tuple[Asked, ...], None, None]:
+    @property
+    def _tools(self) -> tuple[SentTool, ...]:
+        """The tools of the newest request that has any."""
+        return next(one.heard.tools for one in reversed(self.exchanges) if one.heard.tools)
+
+    def _by(self, *ways: str) -> SentTool | None:
         marks = self.log.marks
-        search = next(
-            (one for one in heard.tools if one.way == "search" or _SEARCHES.fullmatch(one.name)), None
-        )
-        code = next((one for one in heard.tools if one.way == "code"), None)
+        own = (one for one in self._tools if one.way in ways and marks.key_of(one) is None)
+        return next(own, None)
+
+    def _is_known(self) -> bool:
+        """Whether a tool of the servers is there, or another one by which to come to them."""
+        marks = self.log.marks
+        bound = any(marks.key_of(one) is not None for one in self._tools)
+        return bound or self._by("search", "through") is not None or self._by("code") is not None
+
+    def _steps(self) -> Generator[tuple[Asked, ...], None, None]:
+        marks = self.log.marks
+        for _ in range(_TRIES):
+            if not self._is_known():
+                yield (self._made("wait", "", SentTool(_NO_TOOL, ""), {}),)
+        bound = [one for one in self._tools if one.way == "tool" and marks.key_of(one) is not None]
+        search, code = self._by("search"), self._by("code") if not bound else None
         if search is not None:
-            steps: tuple[tuple[Kind, Iterable[str]], ...] = (("search", marks.queries), ("load", marks.loads))
-            for kind, queries in steps:
-                yield tuple(self._made(kind, query, search, {"query": query}) for query in queries)
+            yield from self._searches(search)
         elif code is not None:
             yield (self._made("list", "", code, {"code": _LIST}),)
-            for tool in marks.loads:
-                yield (self._made("list", tool, code, {"code": _LOAD % json.dumps(plain(tool))}),)
-        for tool, arguments in marks.calls:
-            if (sent := self._callable(tool)) is None:
+            for key in marks.loads:
+                yield (self._made("list", key, code, {"code": _LOAD % json.dumps(plain(key[1]))}),)
+        for step in marks.calls:
+            if asked := tuple(one for key, given in step if (one := self._called(key, given)) is not None):
+                yield asked
+            if search is not None and step[0][0][1] == "change_tools":
+                yield (self._searched("search", marks.later[1], search),)
+
+    def _searches(self, search: SentTool) -> Iterator[tuple[Asked, ...]]:
+        """One query a request, as what it finds may only be told by what is bound in the next one."""
+        marks = self.log.marks
+        for query in marks.queries:
+            yield (self._searched("search", query, search),)
+        shown = "functions" in _given(search)
+        for first in range(0, len(marks.loads), _LOADS):
+            keys = marks.loads[first : first + _LOADS]
+            if not shown:
+                yield tuple(self._searched("load", key, search) for key in keys)
                 continue
-            if sent.way == "listed" and code is not None:
-                line = f"text(await tools.{sent.name}({json.dumps(arguments)}))"
-                yield (self._made("call", tool, code, {"code": line}, arguments),)
-            else:
-                yield (self._made("call", tool, sent, arguments, arguments),)
-        if search is not None:
-            yield (self._made("later", marks.later, search, {"query": marks.later}),)
-        elif code is not None:
-            yield (self._made("later", marks.later, code, {"code": _LIST}),)
+            # Its search tells names; definitions are had by them.
+            yield tuple(self._searched("search", key[1], search) for key in keys)
+            names = [sent.name for key in keys if (sent := self._callable(key)) is not None]
+            yield (self._made("load", "", search, {"mode": "details", "functions": names}),)
+
+    def _searched(self, kind: Kind, what: str | Key, search: SentTool) -> Asked:
+        given = _given(search)
+        name = next((one for one in ("query", "q", "text", "search") if one in given), "query")
+        return self._made(kind, what, search, {name: what if isinstance(what, str) else what[1]})
 
     def _made(
-        self, kind: Kind, what: str, by: SentTool, given: JsonObject, arguments: JsonObject = _NONE
+        self, kind: Kind, what: str | Key, by: SentTool, given: JsonObject, arguments: JsonObject | None = None
     ) -> Asked:
         """Something to do by calling `by` with `given`; `arguments` are those of the server's tool."""
-        call = Call(f"call_{next(self._ids)}", by.name, given, by.namespace, by.way)
-        return Asked(kind, what, call, arguments)
+        is_custom = by.way == "code" and by.parameters is None
+        call = Call(f"{CALL_ID}{next(self._ids)}", by.name, given, by.namespace, by.way, is_custom)
+        return Asked(kind, what, call, arguments or {})
 
-    def _callable(self, tool: str) -> SentTool | None:
+    def _called(self, key: Key, arguments: JsonObject) -> Asked | None:
+        """A call of a server's tool; None if its model does not know of it."""
+        if (sent := self._callable(key)) is None:
+            return None
+        is_bound = any(one.full_name == sent.full_name for one in self._tools) or sent.namespace
+        through, code = self._by("through"), self._by("code")
+        if not is_bound and through is not None:
+            given = {"name": sent.full_name, "arguments": arguments}
+            return self._made("call", key, through, given, arguments)
+        if not is_bound and code is not None:
+            form = _CALL if code.parameters is None else _MAIN
+            line = form % (sent.name, json.dumps(arguments))
+            return self._made("call", key, code, {"code": line}, arguments)
+        return self._made("call", key, sent, arguments, arguments)
+
+    def _callable(self, key: Key) -> SentTool | None:
         """By which name the server's tool is called: as it was sent, or as others of its namespace are."""
-        if named := [sent for _, sent in self.names_of(tool)]:
-            return min(named, key=lambda sent: len(sent.name))
-        spaces = (sent.namespace for _, sent in self.sent_tools() if is_name_of(sent.namespace, SERVER))
-        return next((SentTool(plain(tool), "", space) for space in spaces), None)
+        if named := [sent for _, sent in self.names_of(key) if sent.name]:
+            return min(named, key=lambda sent: (not sent.namespace, len(sent.name)))
+        spaces = (sent.namespace for _, sent, _ in self.sent if sent.namespace)
+        server = plain(key[0])
+        return next((SentTool(plain(key[1]), "", one) for one in spaces if plain(one).endswith(server)), None)
+
+
+def _given(tool: SentTool) -> Sequence[str]:
+    return [*as_object((tool.parameters or {}).get("properties"))]
 
 
 def listed(outcome: Outcome) -> Iterator[SentTool]:
-    """The tools that code printed as JSON."""
-    for number, text in enumerate(part.get("text", "") for part in outcome.parts if isinstance(part, dict)):
-        # What was cut is no JSON.
-        if text.startswith('[{"') and text.endswith("}]"):
-            for one in json.loads(text):
-                at = f"{outcome.at}.output[{number}]"
-                yield SentTool(str(one["name"]), at, "", str(one.get("description", "")), way="listed")
+    """The tools that stand in the texts of an outcome as JSON. What was cut is no JSON."""
+    decoder = json.JSONDecoder()
+    for number, part in enumerate(outcome.parts):
+        text, at = part if isinstance(part, str) else str(part.get("text", "")), 0
+        while (at := text.find('{"', at)) >= 0:
+            try:
+                one, at = decoder.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                at += 1
+                continue
+            if isinstance(one.get("name"), str) and ("description" in one or "parameters" in one):
+                where = f"{outcome.at}.output[{number}]"
+                about, schema = str(one.get("description") or ""), one.get("parameters")
+                yield SentTool(one["name"], where, "", about, schema, way="listed")

@@ -8,6 +8,7 @@ import asyncio
 import json
 import secrets
 import socket
+import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
@@ -15,8 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.redaction import clean, open_private, private_folder
+from inspector.features.clients.measured.answer import answer, events
 from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.wire import APIS, answer, events, read
+from inspector.features.clients.measured.wire import api_of, read
+
+from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -29,6 +33,8 @@ _LARGEST_RECORD, _MOST_CONNECTIONS = 64 << 20, 64
 # Of the headers, only these are kept: what the client is, and what it wants of the API.
 _KEPT_HEADERS = ("user-agent", "anthropic-beta", "anthropic-version", "openai-beta", "originator")
 _CHARACTERS_A_TOKEN = 4
+# A client is waited for until its servers are there: so often, for so long.
+_TRIES, _WAIT_SECONDS = 300, 0.1
 
 
 class StandIn:
@@ -65,25 +71,37 @@ class StandIn:
             # A page in a browser says where it comes from, or has another name for this machine.
             return JSONResponse({"error": {"message": "not for you"}}, 403)
         if request.method in ("GET", "HEAD"):
-            return JSONResponse(_MODELS) if path.endswith("/models") else Response(status_code=404)
+            return JSONResponse(_models(path)) if "/models" in path else Response(status_code=404)
         try:
             body = json.loads(await _body(request))
         except OverflowError:
             return JSONResponse({"error": {"message": "too large"}}, 413)
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError, zlib.error):
             return JSONResponse({"error": {"message": "not JSON"}}, 400)
+        if isinstance(body, dict) and body.get("tools"):
+            await self._servers()
         return self._answer(path, body, request)
+
+    async def _servers(self) -> None:
+        """Wait until the client has asked the first server for its tools: some ask their model before.
+
+        What it asks stands in a file, of which nobody tells.
+        """
+        for _ in range(_TRIES):
+            if self.conversation.is_begun or self.conversation.log.is_listed():
+                return
+            await asyncio.sleep(_WAIT_SECONDS)
 
     def _answer(self, path: str, body: Any, request: "Request") -> "Response":
         from starlette.responses import JSONResponse, Response
 
-        if path.endswith("/count_tokens"):
-            return JSONResponse({"input_tokens": len(json.dumps(body)) // _CHARACTERS_A_TOKEN})
-        api = next((api for end, api in APIS.items() if path in (end, end.removeprefix("/v1"))), None)
-        if api is None:
+        if path.endswith(("/count_tokens", ":countTokens")):
+            counted = len(json.dumps(body)) // _CHARACTERS_A_TOKEN
+            return JSONResponse({"input_tokens": counted, "totalTokens": counted})
+        if (api := api_of(path)) is None:
             return JSONResponse({"error": {"message": "no such address"}}, 404)
         try:
-            heard = read(api, body)
+            heard = read(api, body, path)
             calls, text = self.conversation.reply(heard)
         except ValueError as error:
             return JSONResponse({"error": {"message": str(error)}}, 400)
@@ -112,19 +130,35 @@ class StandIn:
                 file.write(text)
 
 
-_MODELS = {
-    "object": "list",
-    "data": [
-        {"id": "stand-in", "object": "model", "type": "model", "display_name": "Stand-in", "created": 0}
-    ],
-    "has_more": False,
-}
+# So large that no client makes room in it.
+_CONTEXT = 1_000_000
+
+
+def _models(path: str) -> JsonObject:
+    """The one model that there is, or a list of it, with the words that clients look for."""
+    sizes = ("context_length", "context_window", "max_context_length", "max_input_tokens", "inputTokenLimit")
+    one = {
+        "id": "stand-in",
+        "name": "models/stand-in",
+        "object": "model",
+        "type": "model",
+        "display_name": "Stand-in",
+        "created": 0,
+        "supportedGenerationMethods": ["generateContent"],
+        **dict.fromkeys(sizes, _CONTEXT),
+    }
+    if not path.endswith("/models"):
+        return one
+    return {"object": "list", "data": [one], "models": [one], "has_more": False}
 
 
 async def _body(request: "Request") -> bytes:
-    """Raises OverflowError for one that is too large."""
+    """Raises OverflowError for one that is too large, zlib.error for one that is not packed as it says."""
     parts, size = [], 0
+    is_packed = request.headers.get("content-encoding") == "gzip"
+    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if is_packed else None
     async for part in request.stream():
+        part = part if unpacker is None else unpacker.decompress(part, LARGEST_BODY + 1)
         size += len(part)
         if size > LARGEST_BODY:
             raise OverflowError("too large")

@@ -1,27 +1,29 @@
-"""The three APIs that a client may speak to a model: its requests read, and answers of ours written.
+"""The four APIs that a client may speak to a model: its requests, read.
 
-Anthropic's Messages, and OpenAI's Chat Completions and Responses; each whole or streamed.
+Anthropic's Messages, OpenAI's Chat Completions and Responses, and Gemini's generateContent.
 """
 
-import json
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Literal
 
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, as_object, compact
 
-Api = Literal["messages", "chat", "responses"]
-APIS: Mapping[str, Api] = {
-    "/v1/messages": "messages",
-    "/v1/chat/completions": "chat",
-    "/v1/responses": "responses",
+Api = Literal["messages", "chat", "responses", "gemini"]
+_APIS: Mapping[str, Api] = {
+    "/messages": "messages",
+    "/chat/completions": "chat",
+    "/responses": "responses",
+    ":generateContent": "gemini",
+    ":streamGenerateContent": "gemini",
 }
-"""By the end of the address. A base address may end in /v1 already, so that counts alone as well."""
-Way = Literal["tool", "search", "code", "listed"]
-"""What a tool is: an ordinary one, a search, one that runs code, or one that only code can call."""
-_USED = {"input_tokens": 1, "output_tokens": 1}
-
-
+Way = Literal["tool", "search", "code", "through", "listed", "hosted"]
+"""What a tool is: an ordinary one, a search, one that runs code, one that calls others, one that only such a
+tool can call, or one that the model's provider carries out."""
+CALL_ID = "call_"
+"""How the ids of our calls begin; their number follows."""
 @dataclass(frozen=True, slots=True)
 class SentTool:
     """A tool as the model gets it. `at` is its place in the body; a `deferred` one is not to be read yet."""
@@ -74,7 +76,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One request to the model: its tools, its texts, and what came of earlier calls."""
+    """One request to the model: its tools, its texts, what came of earlier calls, and its `last` message."""
 
     api: Api
     model: str
@@ -82,36 +84,72 @@ class Heard:
     tools: tuple[SentTool, ...] = ()
     texts: tuple[SentText, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
+    last: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call that the model wants."""
+    """A call that the model wants; of a `custom` tool the text is the argument `code`."""
 
     id: str
     name: str
     arguments: JsonObject
     namespace: str = ""
     way: Way = "tool"
+    is_custom: bool = False
 
 
-def read(api: Api, body: JsonObject) -> Heard:
-    """A request. Raises ValueError for one that is none of this API."""
+def api_of(path: str) -> Api | None:
+    """The API by the end of an address; None for any other."""
+    return next((api for end, api in _APIS.items() if path.endswith(end)), None)
+
+
+def read(api: Api, body: JsonObject, path: str = "") -> Heard:
+    """A request to an address, in which Gemini says more. Raises ValueError for one that is none of this API."""
     try:
         parts: list[Any] = list(_PARTS[api](body))
+        said = body[_SAID[api]]
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"not a request of this API: {error!r}") from error
     chosen: dict[type, list[Any]] = {SentTool: [], SentText: [], Outcome: []}
     for part in parts:
         chosen[type(part)].append(part)
-    model, streamed = str(body.get("model", "")), body.get("stream") is True
-    return Heard(api, model, streamed, *(tuple(chosen[kind]) for kind in (SentTool, SentText, Outcome)))
+    model = str(body.get("model", "")) or re.sub(r".*/models/|:\w+$", "", path)
+    streamed = body.get("stream") is True or path.endswith(":streamGenerateContent")
+    last = compact(said[-1:]) if isinstance(said, list) else str(said)
+    kept = (tuple(chosen[kind]) for kind in (SentTool, SentText, Outcome))
+    return Heard(api, model, streamed, *kept, last)
 
 
-def _messages(body: JsonObject) -> Iterator[SentTool | SentText | Outcome]:
+_SAID: Mapping[Api, str] = {"messages": "messages", "chat": "messages", "responses": "input", "gemini": "contents"}
+
+
+_Parts = Iterator[SentTool | SentText | Outcome]
+_SEARCHES = re.compile(r"(?i)(.*[_.])?(tool_?search|search_?tools?|search_tool_functions)")
+
+
+def _tool(name: str, at: str, about: Any, schema: Any, deferred: object = False, namespace: str = "") -> SentTool:
+    """A tool that the client carries out; what it is for says its name, or its parameters do."""
+    parameters = schema if isinstance(schema, dict) else None
+    given = as_object((parameters or {}).get("properties")).keys()
+    way: Way = "tool"
+    if _SEARCHES.fullmatch(name):
+        way = "search"
+    elif {"name", "arguments"} <= given and "call" in name:
+        way = "through"
+    elif "code" in given and len(given) <= _FEW:
+        way = "code"
+    return SentTool(name, at, namespace, str(about or ""), parameters, deferred is True, way)
+
+
+_FEW = 3
+
+
+def _messages(body: JsonObject) -> _Parts:
     for at, tool in _numbered(body.get("tools"), "tools"):
-        schema, deferred = tool.get("input_schema"), tool.get("defer_loading") is True
-        yield SentTool(tool["name"], at, "", str(tool.get("description") or ""), schema, deferred)
+        hosted = "type" in tool and tool["type"] != "custom" and "input_schema" not in tool
+        sent = _tool(tool["name"], at, tool.get("description"), tool.get("input_schema"), tool.get("defer_loading"))
+        yield replace(sent, way="hosted") if hosted else sent
     system = body.get("system", [])
     yield from _texts("system", system, "system")
     for at, message in _numbered(body["messages"], "messages"):
@@ -125,20 +163,28 @@ def _messages(body: JsonObject) -> Iterator[SentTool | SentText | Outcome]:
                 yield Outcome(block["tool_use_id"], _as_parts(parts), found, inner, failed)
 
 
-def _chat(body: JsonObject) -> Iterator[SentTool | SentText | Outcome]:
+def _chat(body: JsonObject) -> _Parts:
     for at, tool in _numbered(body.get("tools"), "tools"):
         if (function := tool.get("function")) is not None:
-            about = str(function.get("description") or "")
-            yield SentTool(function["name"], at, "", about, function.get("parameters"))
+            yield _tool(function["name"], at, function.get("description"), function.get("parameters"))
+    waiting: Outcome | None = None
     for at, message in _numbered(body["messages"], "messages"):
         content = message.get("content") or ""
-        if message["role"] == "tool":
-            yield Outcome(message["tool_call_id"], _as_parts(content), (), at)
-        else:
+        if message["role"] != "tool":
             yield from _texts(message["role"], content, f"{at}.content")
+        if waiting is not None:
+            # What is no text cannot stand in a result, and comes in the next message of the user.
+            more = [one for _, one in _numbered(content, "") if "text" not in one]
+            is_more = message["role"] == "user"
+            yield replace(waiting, parts=(*waiting.parts, *more)) if is_more else waiting
+            waiting = None
+        if message["role"] == "tool":
+            waiting = Outcome(message["tool_call_id"], _as_parts(content), (), at)
+    if waiting is not None:
+        yield waiting
 
 
-def _responses(body: JsonObject) -> Iterator[SentTool | SentText | Outcome]:
+def _responses(body: JsonObject) -> _Parts:
     yield from _function_tools(body.get("tools"), "tools")
     yield from _texts("instructions", body.get("instructions") or "", "instructions")
     given = body["input"]
@@ -155,7 +201,29 @@ def _responses(body: JsonObject) -> Iterator[SentTool | SentText | Outcome]:
             yield Outcome(item["call_id"], _as_parts(item["output"]), (), at)
 
 
-_PARTS = {"messages": _messages, "chat": _chat, "responses": _responses}
+def _gemini(body: JsonObject) -> _Parts:
+    for at, group in _numbered(body.get("tools"), "tools"):
+        for inner, one in _numbered(group.get("functionDeclarations"), f"{at}.functionDeclarations"):
+            schema = one.get("parametersJsonSchema", one.get("parameters"))
+            yield _tool(one["name"], inner, one.get("description"), schema)
+    system = as_object(body.get("systemInstruction"))
+    yield from _texts("system", system.get("parts"), "systemInstruction.parts")
+    # Some send no id back: then a result is that of the call in the same place.
+    numbers = count()
+    for at, content in _numbered(body["contents"], "contents"):
+        parts = content.get("parts")
+        yield from _texts(content.get("role", "user"), parts, f"{at}.parts")
+        more = [one["inlineData"] for _, one in _numbered(parts, "") if "inlineData" in one]
+        for inner, part in _numbered(parts, f"{at}.parts"):
+            if (result := part.get("functionResponse")) is not None:
+                number, said = next(numbers), result.get("response", {})
+                images = (*more, *(one.get("inlineData", {}) for _, one in _numbered(result.get("parts"), "")))
+                media = ({"type": one.get("mimeType", "").partition("/")[0]} for one in images)
+                text = said["output"] if isinstance(said.get("output"), str) else compact(said)
+                yield Outcome(result.get("id") or f"{CALL_ID}{number}", (text, *media), (), inner, "error" in said)
+
+
+_PARTS = {"messages": _messages, "chat": _chat, "responses": _responses, "gemini": _gemini}
 
 
 def _function_tools(tools: Any, at: str, namespace: str = "") -> Iterator[SentTool]:
@@ -167,11 +235,11 @@ def _function_tools(tools: Any, at: str, namespace: str = "") -> Iterator[SentTo
             yield SentTool("", inner, name, about)
             yield from _function_tools(tool["tools"], f"{inner}.tools", name)
         elif kind == "tool_search":
-            yield SentTool(kind, inner, "", about, tool.get("parameters"), way="search")
+            way: Way = "search" if tool.get("execution") == "client" else "hosted"
+            yield SentTool(kind, inner, "", about, tool.get("parameters"), way=way)
         elif kind in ("function", "custom"):
-            way: Way = "code" if kind == "custom" and name == "exec" else "tool"
-            deferred = tool.get("defer_loading") is True
-            yield SentTool(name, inner, namespace, about, tool.get("parameters"), deferred, way)
+            sent = _tool(name, inner, about, tool.get("parameters"), tool.get("defer_loading"), namespace)
+            yield replace(sent, way="code") if kind == "custom" and name == "exec" else sent
 
 
 def _numbered(items: Any, at: str) -> Iterator[tuple[str, Any]]:
@@ -193,141 +261,3 @@ def _texts(role: str, content: Any, at: str) -> Iterator[SentText]:
 
 def _as_parts(content: Any) -> tuple[Any, ...]:
     return tuple(content) if isinstance(content, list) else (str(content),)
-
-
-# Answers. Identifiers carry the number of the request, so that no two answers share one.
-
-
-def answer(heard: Heard, number: int, calls: tuple[Call, ...], text: str) -> JsonObject:
-    """What the model says to the request of that number: the calls, or the text if there are none."""
-    return _ANSWERS[heard.api](heard, number, calls, text)
-
-
-def events(api: Api, whole: JsonObject) -> Iterator[str]:
-    """An answer as the events of a stream."""
-    for event in _EVENTS[api](whole):
-        name = f"event: {event['type']}\n" if api != "chat" else ""
-        yield f"{name}data: {json.dumps(event)}\n\n"
-    if api == "chat":
-        yield "data: [DONE]\n\n"
-
-
-def _messages_answer(heard: Heard, number: int, calls: tuple[Call, ...], text: str) -> JsonObject:
-    used = [{"type": "tool_use", "id": one.id, "name": one.name, "input": one.arguments} for one in calls]
-    return {
-        "id": f"msg_{number}",
-        "type": "message",
-        "role": "assistant",
-        "model": heard.model,
-        "content": used or [{"type": "text", "text": text}],
-        "stop_reason": "tool_use" if calls else "end_turn",
-        "stop_sequence": None,
-        "usage": _USED,
-    }
-
-
-def _messages_events(whole: JsonObject) -> Iterator[JsonObject]:
-    yield {"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}}
-    for index, block in enumerate(whole["content"]):
-        if block["type"] == "text":
-            empty: JsonObject = {"text": ""}
-            delta = {"type": "text_delta", "text": block["text"]}
-        else:
-            given = json.dumps(block["input"])
-            empty, delta = {"input": {}}, {"type": "input_json_delta", "partial_json": given}
-        yield {"type": "content_block_start", "index": index, "content_block": {**block, **empty}}
-        yield {"type": "content_block_delta", "index": index, "delta": delta}
-        yield {"type": "content_block_stop", "index": index}
-    stopped = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
-    yield {"type": "message_delta", "delta": stopped, "usage": {"output_tokens": 1}}
-    yield {"type": "message_stop"}
-
-
-def _chat_answer(heard: Heard, number: int, calls: tuple[Call, ...], text: str) -> JsonObject:
-    functions = [{"name": one.name, "arguments": json.dumps(one.arguments)} for one in calls]
-    wanted = [
-        {"id": one.id, "type": "function", "function": function}
-        for one, function in zip(calls, functions, strict=True)
-    ]
-    message = {"role": "assistant", "content": None if calls else text}
-    return {
-        "id": f"chatcmpl_{number}",
-        "object": "chat.completion",
-        "created": number,
-        "model": heard.model,
-        "choices": [
-            {
-                "index": 0,
-                "message": message | ({"tool_calls": wanted} if calls else {}),
-                "finish_reason": "tool_calls" if calls else "stop",
-            }
-        ],
-        "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-    }
-
-
-def _chat_events(whole: JsonObject) -> Iterator[JsonObject]:
-    choice = whole["choices"][0]
-    message = dict(choice["message"])
-    if "tool_calls" in message:
-        message["tool_calls"] = [{"index": at, **one} for at, one in enumerate(message["tool_calls"])]
-    chunk = {**whole, "object": "chat.completion.chunk"}
-    yield {**chunk, "choices": [{"index": 0, "delta": message, "finish_reason": None}], "usage": None}
-    yield {**chunk, "choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]}
-
-
-def _responses_answer(heard: Heard, number: int, calls: tuple[Call, ...], text: str) -> JsonObject:
-    said = {"type": "output_text", "text": text, "annotations": []}
-    message = {"type": "message", "role": "assistant", "content": [said]}
-    items = [_item(one) for one in calls] or [message]
-    return {
-        "id": f"resp_{number}",
-        "object": "response",
-        "created_at": number,
-        "model": heard.model,
-        "status": "completed",
-        "output": [
-            {"id": f"it_{number}_{at}", "status": "completed", **item} for at, item in enumerate(items)
-        ],
-        "parallel_tool_calls": True,
-        "tool_choice": "auto",
-        "tools": [],
-        "usage": {
-            **_USED,
-            "total_tokens": 2,
-            "input_tokens_details": {"cached_tokens": 0},
-            "output_tokens_details": {"reasoning_tokens": 0},
-        },
-    }
-
-
-def _item(call: Call) -> JsonObject:
-    if call.way == "search":
-        given = {"execution": "client", "arguments": call.arguments}
-        return {"type": "tool_search_call", "call_id": call.id, **given}
-    if call.way == "code":
-        given = {"name": call.name, "input": call.arguments["code"]}
-        return {"type": "custom_tool_call", "call_id": call.id, **given}
-    known = {"namespace": call.namespace} if call.namespace else {}
-    given = {"name": call.name, "arguments": json.dumps(call.arguments), **known}
-    return {"type": "function_call", "call_id": call.id, **given}
-
-
-def _responses_events(whole: JsonObject) -> Iterator[JsonObject]:
-    steps: list[JsonObject] = [
-        {"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}}
-    ]
-    for index, item in enumerate(whole["output"]):
-        steps.append({"type": "response.output_item.added", "output_index": index, "item": item})
-        if item["type"] == "message":
-            place = {"item_id": item["id"], "output_index": index, "content_index": 0}
-            part = item["content"][0]
-            steps.append({"type": "response.content_part.added", "part": {**part, "text": ""}, **place})
-            steps.append({"type": "response.output_text.delta", "delta": part["text"], **place})
-        steps.append({"type": "response.output_item.done", "output_index": index, "item": item})
-    steps.append({"type": "response.completed", "response": whole})
-    return ({**step, "sequence_number": at} for at, step in enumerate(steps))
-
-
-_ANSWERS = {"messages": _messages_answer, "chat": _chat_answer, "responses": _responses_answer}
-_EVENTS = {"messages": _messages_events, "chat": _chat_events, "responses": _responses_events}
