@@ -265,6 +265,8 @@ def read_client(name: str, text: str) -> Client:
         every, facts, sources = data.pop("every_fact", {}), data.pop("facts", []), data.pop("sources", {})
         _as_changes(data.get("schemas", {}))
         for condition in data.get("schemas", {}).get("conditions", []):
+            if "by" not in condition:
+                continue
             _confidence, condition["source"], when, *_with = sources[condition.pop("by")]
             condition["date"] = when.rsplit(" ", 1)[1]
         if isinstance(facts, dict):

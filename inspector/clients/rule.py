@@ -193,14 +193,22 @@ def written_table(head: str, values: Mapping[str, Any]) -> Iterator[str]:
     """A table of a client's file, in TOML; what is empty is left out."""
     yield f"\n{head}"
     for key, value in values.items():
-        if value not in ("", [], None):
+        if value not in _EMPTY:
             yield f"{key} = {_toml(value)}"
+
+
+_EMPTY: tuple[Any, ...] = ("", [], (), None)
+
+
+def _key(key: str) -> str:
+    return key if key.replace("_", "").isalnum() and key.isascii() else json.dumps(key)
 
 
 def _toml(value: Any) -> str:
     """A value of TOML. JSON of texts, numbers and lists of them is TOML, but for one control character."""
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, dict):
-        return f"{{ {', '.join(f'{key} = {_toml(one)}' for key, one in value.items())} }}"
+        known = (f"{_key(key)} = {_toml(one)}" for key, one in value.items() if one is not None)
+        return f"{{ {', '.join(known)} }}"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

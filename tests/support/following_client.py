@@ -8,9 +8,11 @@ from typing import Any
 
 from inspector.clients.client import Client
 from inspector.clients.seen import SeenTool, cut, see
-from inspector.core.tool import Tool, acting_meta
-from inspector.features.clients.measured.conversation import SERVER, Conversation, ServerLog
-from inspector.features.clients.measured.wire import Api, Call, answer, read
+from inspector.features.clients.measured.answer import answer
+from inspector.features.clients.measured.conversation import Conversation
+from inspector.features.clients.measured.marks import SERVER, ServerLog
+from inspector.features.clients.measured.reading import declared_tool
+from inspector.features.clients.measured.wire import Api, Call, read
 from tests.support.in_process import fixture_module
 
 SEARCH = "tool_search"
@@ -34,12 +36,17 @@ class FollowingClient:
         self.module.note(**self.module.plan())
         self.note("initialize", protocolVersion="2025-06-18", clientInfo={"name": "mine", "version": "1.2"},
                   capabilities={"roots": {}, "elicitation": {}})  # fmt: skip
-        declared = self.module.plan()["tools"]
-        self.seen = [see(self.client, tool(one)) for one in declared]
+        servers = self.module.plan()["servers"]
+        for server in servers:
+            self.note("tools/list", server)
+        if not self.client.listing.first_page:
+            self.note("tools/list", cursor="1")
+        declared = [declared_tool(server, one) for server, tools in servers.items() for one in tools]
+        self.seen = [see(self.client, one) for one in declared]
 
-    def note(self, method: str, **params: Any) -> None:
+    def note(self, method: str, server: str = SERVER, **params: Any) -> None:
         self.module.LOG = str(self.log)
-        self.module.note(method=method, params=params)
+        self.module.note(server, method=method, params=params)
 
     def converse(self) -> Conversation:
         """Go on until the model calls nothing."""
@@ -129,11 +136,13 @@ class FollowingClient:
     def outcome(self, call: Call) -> Definition:
         if call.name in (SEARCH, "ToolSearch"):
             return self.found(call, self.search(str(call.arguments["query"])))
-        name = next(seen.tool.name for seen in self.seen if seen.name == call.name)
-        self.note("tools/call", name=name, arguments=call.arguments)
+        tool = next(seen.tool for seen in self.seen if seen.name == call.name)
+        name = tool.name
+        self.note("tools/call", tool.server, name=name, arguments=call.arguments)
         if name == "change_tools" and self.client.follows_changes:
             self.note("tools/list")
-        text = self.module.answer_of(name, call.arguments)
+        content = self.module.answer_of(name, call.arguments)["content"]
+        text = "".join(part.get("text", "") for part in content)
         return self.result(call, text[: self.results])
 
     def search(self, query: str) -> list[SeenTool]:
@@ -167,11 +176,3 @@ class FollowingClient:
 
 def _arguments(given: Any) -> Any:
     return json.loads(given) if isinstance(given, str) else given
-
-
-def tool(raw: Definition) -> Tool:
-    """A tool as the server declares it."""
-    return Tool(
-        SERVER, raw["name"], raw["description"], raw["inputSchema"], title=raw.get("title", ""),
-        meta=acting_meta(raw.get("_meta")),
-    )  # fmt: skip

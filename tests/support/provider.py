@@ -9,7 +9,8 @@ from typing import Any
 from inspector.core.message import ModelChunk, ModelRequest
 from inspector.core.settings import BindingSettings, BudgetSettings, CacheTtl, Settings, ToolDelivery
 from inspector.core.tool import function_definition
-from inspector.features.clients.measured.wire import Api, Call as ToModel, Heard, Way, answer, events
+from inspector.features.clients.measured.answer import answer, events
+from inspector.features.clients.measured.wire import Api, Call as ToModel, Heard, Way
 from inspector.loop.model.litellm import LitellmModel
 from inspector.schema.json_value import compact
 from inspector.tokens.manifest import text_with

@@ -18,7 +18,7 @@ class Server:
     """The first server of a configuration."""
 
     def __init__(self, configuration: str) -> None:
-        [entry] = json.loads(configuration)["mcpServers"].values()
+        entry = next(iter(json.loads(configuration)["mcpServers"].values()))
         self.process = subprocess.Popen(
             [entry["command"], *entry["args"]],
             env={**os.environ, **entry["env"]},
@@ -41,7 +41,7 @@ class Server:
         for line in self.process.stdout:
             answer = json.loads(line)
             if answer.get("id") == 1:
-                return answer["result"]
+                return answer.get("result", {"content": "an error"})
         raise EOFError
 
 

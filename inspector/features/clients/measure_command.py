@@ -1,7 +1,6 @@
 """`toolsight clients measure` and `diff`: what the person's own client does, and what became different."""
 
 import asyncio
-import json
 import os
 import shlex
 import sys
@@ -24,7 +23,8 @@ from inspector.core.number import count
 from inspector.core.redaction import learn_environment, open_private, private_folder
 from inspector.core.report import NAME, Column, Table
 from inspector.features.clients.facts import today
-from inspector.features.clients.measured.conversation import SERVER, Conversation, ServerLog
+from inspector.features.clients.measured.conversation import Conversation
+from inspector.features.clients.measured.marks import ServerLog
 from inspector.features.clients.measured.program import (
     STARTS,
     Setting,
@@ -38,7 +38,6 @@ from inspector.features.clients.measured.program import (
 from inspector.features.clients.measured.reading import Reading
 from inspector.features.clients.measured.stand_in import StandIn, listening
 from inspector.mcp.reaper import Reaper
-from inspector.mcp.recorded_link import read_definitions
 
 _LAST_WORDS = 2_000
 _SERVER_LOG = "server.jsonl"
@@ -69,11 +68,20 @@ _SERVER_LOG = "server.jsonl"
     show_default=True,
     help="Give up after so many seconds.",
 )
+@click.option("--quick", is_flag=True, help="Leave out the calls that take 7 and 70 seconds.")
 @click.option("--by-hand", is_flag=True, help="Print what to start your client with, and wait for it.")
 @click.option("--yes", is_flag=True, help="Start the client without asking.")
 @as_json
 def measure(
-    name: str, model: str, output: Path, requests: Path | None, timeout: int, *, by_hand: bool, yes: bool
+    name: str,
+    model: str,
+    output: Path,
+    requests: Path | None,
+    timeout: int,
+    *,
+    quick: bool,
+    by_hand: bool,
+    yes: bool,
 ) -> None:
     """Measure what your own client does with tools.
 
@@ -99,8 +107,11 @@ def measure(
         stand_in = StandIn(talk, folder / "requests", partial(progress, "measuring"))
         learn_environment(os.environ)
         try:
-            run(_measure(stand_in, name, model, folder, timeout, asks=not yes, by_hand=by_hand))
-            text = _file(name, talk, folder)
+            servers = server_commands(fixtures_path())
+            log = folder / _SERVER_LOG
+            setting = Setting(folder, "", servers, log, model, slow=not quick)
+            run(_measure(stand_in, name, setting, timeout, asks=not yes, by_hand=by_hand))
+            text = _file(name, talk)
         finally:
             _clean(folder)
     measured = read_client(str(output), text)
@@ -119,13 +130,11 @@ def _clean(folder: Path) -> None:
 
 
 async def _measure(
-    stand_in: StandIn, name: str, model: str, folder: Path, timeout: int, *, asks: bool, by_hand: bool
+    stand_in: StandIn, name: str, setting: Setting, timeout: int, *, asks: bool, by_hand: bool
 ) -> None:
     """Have the conversation. Raises ToolsightError if it does not come to its end."""
     async with listening(stand_in):
-        setting = Setting(
-            folder, stand_in.address, server_commands(fixtures_path()), folder / _SERVER_LOG, model
-        )
+        setting = replace(setting, address=stand_in.address)
         if by_hand:
             say(by_hand_text(setting), err=True, exact=True)
             await _wait(timeout, stand_in.done.wait())
@@ -180,14 +189,11 @@ def _agreed(start: Start) -> bool:
         return click.confirm("Start it?", default=False, err=True)
 
 
-def _file(name: str, talk: Conversation, folder: Path) -> str:
+def _file(name: str, talk: Conversation) -> str:
     """The client's file; searches as a known client does, if it does."""
     reading = Reading(talk)
     if name in NAMES:
-        declared = folder / "tools.json"
-        tools = list(talk.log.marks.tools.values())
-        write_file(declared, json.dumps({"server_name": SERVER, "tools": tools}))
-        reading.compare(find_client(name), read_definitions([declared]))
+        reading.compare(find_client(name), today())
     return reading.toml(find_client(name).title if name in NAMES else name, today())
 
 

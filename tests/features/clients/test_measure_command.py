@@ -58,7 +58,9 @@ def test_a_client_is_measured_with_nothing_of_the_persons_and_leaves_nothing(
     agent: Path, tmp_path: Path, toolsight: Toolsight
 ) -> None:
     file, kept = tmp_path / "mine.toml", tmp_path / "run"
-    done = toolsight("clients", "measure", "claude-code", "--yes", "-o", str(file), "--requests", str(kept))
+    done = toolsight(
+        "clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file), "--requests", str(kept)
+    )
     assert done.exit_code == 0, done.stderr
     found = find_client(str(file))
     assert (found.title, found.listing.before) == ("Claude Code 0.1", "definitions")
@@ -110,7 +112,7 @@ def test_nothing_is_started_without_a_yes(agent: Path, toolsight: Toolsight) -> 
 @pytest.mark.slow
 def test_any_client_can_be_started_by_hand(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
-    words = ["clients", "measure", "mine", "--by-hand", "-o", str(file), "--timeout", "60"]
+    words = ["clients", "measure", "mine", "--by-hand", "--quick", "-o", str(file)]
     waiting = subprocess.Popen(
         [sys.executable, "-m", "inspector", *words],
         stderr=subprocess.PIPE,

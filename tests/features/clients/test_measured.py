@@ -21,11 +21,12 @@ from inspector.clients.client import (
 from inspector.clients.rule import ListingRule, NameRule, SearchRule, TextRule, written_table
 from inspector.clients.seen import SeenTool
 from inspector.core.error import ProtocolError
-from inspector.features.clients.measured.conversation import Conversation, ServerLog
+from inspector.features.clients.measured.conversation import Conversation
+from inspector.features.clients.measured.marks import ServerLog
 from inspector.features.clients.measured.reading import Reading
 from inspector.features.clients.measured.wire import Api, Heard, SentTool, read
 from inspector.search.ranker.client_ranker import ClaudeCodeRanker
-from tests.support.following_client import FollowingClient, tool
+from tests.support.following_client import FollowingClient
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +82,7 @@ def rules(draw: st.DrawFn) -> Client:
         find_client("none"),
         names=draw(st.sampled_from([refused, replace(refused, over="cut")])),
         texts=TextRule(draw(st.integers(30, 16_000) | st.just(0)), instructions=instructions),
-        listing=ListingRule(draw(st.sampled_from(["definitions", "names", "servers"]))),
+        listing=ListingRule(draw(st.sampled_from(["definitions", "names", "servers"])), place="system"),
         search=SearchRule(results=draw(st.integers(1, 20))),
         follows_changes=draw(st.booleans()),
     )
@@ -109,7 +110,7 @@ def test_a_text_of_a_result_is_measured_by_what_is_left_of_it(tmp_path: Path) ->
 def test_a_ranker_that_finds_something_else_is_not_taken_over(tmp_path: Path, name: str) -> None:
     client = following(tmp_path, find_client("claude-code"))
     reading = Reading(client.converse())
-    reading.compare(find_client(name), [tool(one) for one in client.module.plan()["tools"]])
+    reading.compare(find_client(name), DAY)
     found = read_client("mine", reading.toml("Mine", DAY))
     assert found.search.ranker == ""
     assert f"Toolsight's ranker {name} finds the same in" in found.search.none
@@ -117,8 +118,7 @@ def test_a_ranker_that_finds_something_else_is_not_taken_over(tmp_path: Path, na
 
 def test_a_ranker_that_finds_the_same_is_taken_over_and_equal_tools_may_change_places(tmp_path: Path) -> None:
     client = following(tmp_path, find_client("claude-code"))
-    tools = [tool(one) for one in client.module.plan()["tools"]]
-    ranker = ClaudeCodeRanker(tools)
+    ranker = ClaudeCodeRanker([seen.tool for seen in client.seen])
 
     def search(query: str) -> list[SeenTool]:
         ranking = ranker.rank(query)
@@ -127,7 +127,7 @@ def test_a_ranker_that_finds_the_same_is_taken_over_and_equal_tools_may_change_p
 
     client.search = search  # type: ignore[method-assign]
     reading = Reading(client.converse())
-    reading.compare(find_client("claude-code"), tools)
+    reading.compare(find_client("claude-code"), DAY)
     found = read_client("mine", reading.toml("Mine", DAY))
     assert found.search.ranker == "claude-code"
     assert found.confidence(Topic.SEARCH) is Confidence.MEASURED

@@ -144,7 +144,8 @@ def _responses_events(whole: JsonObject) -> Iterator[JsonObject]:
 
 
 def _gemini_answer(heard: Heard, number: int, calls: tuple[Call, ...], text: str) -> JsonObject:
-    called = [{"functionCall": {"id": one.id, "name": one.name, "args": one.arguments}} for one in calls]
+    wanted = [{"id": one.id, "name": one.name, "args": one.arguments} for one in calls]
+    called: list[JsonObject] = [{"functionCall": one} for one in wanted]
     candidate = {
         "content": {"role": "model", "parts": called or [{"text": text}]},
         "finishReason": "STOP",

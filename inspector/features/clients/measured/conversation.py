@@ -4,12 +4,13 @@ import json
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Literal
+from typing import Any, Literal
 
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.marks import Key, ServerLog, plain, words
 from inspector.features.clients.measured.wire import CALL_ID, Call, Heard, Outcome, SentTool
 from inspector.schema.json_value import JsonObject, as_object, compact
+from inspector.schema.reading import names
 
 # What code prints is cut, so it prints all names, or all of one tool.
 _LIST = "text(JSON.stringify(ALL_TOOLS.map(({name}) => ({name}))))"
@@ -105,11 +106,14 @@ class Conversation:
         for tool in heard.tools:
             form = (tool.full_name, tool.way, tool.deferred, tool.description, compact(tool.parameters))
             self._add(exchange, tool, form)
+        calls = {asked.call.id for asked in self._open if asked.kind == "call"}
         for outcome in heard.outcomes:
             if outcome.call not in self._seen:
                 self._seen.add(outcome.call)
-                for tool in (*outcome.found, *listed(outcome)):
-                    self._add(exchange, tool, (outcome.call, tool.at))
+                named = () if outcome.call in calls else words(outcome.text)
+                bare = (SentTool(word, outcome.at, way="listed") for word in named)
+                for tool in (*outcome.found, *listed(outcome), *bare):
+                    self._add(exchange, tool, (outcome.call, tool.at, tool.name))
         for text in heard.texts:
             for word in words(text.text):
                 self._add(exchange, SentTool(word, text.at, way="listed"), word)
@@ -132,9 +136,15 @@ class Conversation:
         return ((exchange, sent) for exchange, sent, found in self.sent if found == key)
 
     def _next(self, heard: Heard) -> tuple[Asked, ...]:
-        """The next step; the same one again for a request that is repeated, none for one that stands beside it."""
-        if self._open and not {one.call.id for one in self._open} & {one.call for one in heard.outcomes}:
-            return self._open if heard.last == self._last else ()
+        """The next step; the same one again for a request that is repeated, none for one beside it."""
+        done = {one.call for one in heard.outcomes}
+        if self._open and not done & {one.call.id for one in self._open}:
+            if heard.last == self._last:
+                return self._open
+            # A client that shortened the conversation goes on without any of its results.
+            is_short = not done and len(self._asked) > len(self._open) and self._is_known()
+            if not is_short:
+                return ()
         if self._script is None:
             self._script = self._steps()
         self._open = next(self._script, ())
@@ -190,8 +200,8 @@ class Conversation:
                 continue
             # Its search tells names; definitions are had by them.
             yield tuple(self._searched("search", key[1], search) for key in keys)
-            names = [sent.name for key in keys if (sent := self._callable(key)) is not None]
-            yield (self._made("load", "", search, {"mode": "details", "functions": names}),)
+            found = [sent.name for key in keys if (sent := self._callable(key)) is not None]
+            yield (self._made("load", "", search, {"mode": "details", "functions": found}),)
 
     def _searched(self, kind: Kind, what: str | Key, search: SentTool) -> Asked:
         given = _given(search)
@@ -199,7 +209,12 @@ class Conversation:
         return self._made(kind, what, search, {name: what if isinstance(what, str) else what[1]})
 
     def _made(
-        self, kind: Kind, what: str | Key, by: SentTool, given: JsonObject, arguments: JsonObject | None = None
+        self,
+        kind: Kind,
+        what: str | Key,
+        by: SentTool,
+        given: JsonObject,
+        arguments: JsonObject | None = None,
     ) -> Asked:
         """Something to do by calling `by` with `given`; `arguments` are those of the server's tool."""
         is_custom = by.way == "code" and by.parameters is None
@@ -219,7 +234,9 @@ class Conversation:
             form = _CALL if code.parameters is None else _MAIN
             line = form % (sent.name, json.dumps(arguments))
             return self._made("call", key, code, {"code": line}, arguments)
-        return self._made("call", key, sent, arguments, arguments)
+        return self._made(
+            "call", key, sent, {**_wanted(sent, self.log.marks.tools[key]), **arguments}, arguments
+        )
 
     def _callable(self, key: Key) -> SentTool | None:
         """By which name the server's tool is called: as it was sent, or as others of its namespace are."""
@@ -228,6 +245,22 @@ class Conversation:
         spaces = (sent.namespace for _, sent, _ in self.sent if sent.namespace)
         server = plain(key[0])
         return next((SentTool(plain(key[1]), "", one) for one in spaces if plain(one).endswith(server)), None)
+
+
+def _wanted(sent: SentTool, declared: JsonObject) -> JsonObject:
+    """Values for what the client requires and the server does not: some want a word on each call."""
+    schema, own = sent.parameters or {}, declared["inputSchema"].get("properties", {})
+    added = (name for name in names(schema.get("required")) if name not in own)
+    properties = as_object(schema.get("properties"))
+    return {name: _value(as_object(properties.get(name))) for name in added}
+
+
+def _value(schema: JsonObject) -> Any:
+    """A value of the kind that a schema wants."""
+    if choices := schema.get("enum"):
+        return choices[0]
+    kinds = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
+    return kinds.get(str(schema.get("type")), "marked")
 
 
 def _given(tool: SentTool) -> Sequence[str]:

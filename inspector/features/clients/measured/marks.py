@@ -1,4 +1,4 @@
-"""The marked servers as a client is given them: what they declare, what they saw, and how a tool is known again."""
+"""The marked servers: what they declare, what they saw of a client, and how a tool is known again."""
 
 import json
 import re
@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.wire import SentTool
@@ -14,6 +13,10 @@ from inspector.schema.json_value import JsonObject, as_object
 
 SERVER = "marked-server"
 """The name of the first server; with mcp__NAME__, a tool's name has 20 characters more."""
+SMALL = tuple(
+    f"marked-{name}" for name in ("second", "odd", "schemas", "empty", "boolean", "ends", "old", "new")
+)
+"""Those beside it, each apart from the others for what it may cost them."""
 START = 24
 """So many characters are enough to find one of the servers' texts."""
 _OWN = "marked"
@@ -21,6 +24,7 @@ _MARK = re.compile(r"auk[-_][a-z]\d\d")
 _PLACE, _STEP = re.compile(r"(\d{6})\|"), 8
 # So much is quoted of what a client puts in the place of the rest.
 _TAIL = 20
+_BLANK = re.compile(r"\s+")
 
 Key = tuple[str, str]
 """A tool: its server and its name there."""
@@ -53,7 +57,7 @@ class Marks:
         return sorted(names, key=lambda one: -len(one[1]))
 
     def key_of(self, sent: SentTool) -> Key | None:
-        """Which tool this is, by the mark that it bears; without one by its name; None for a tool of the client's."""
+        """Which tool this is, by its mark, or without one by its name; None for a tool of the client's."""
         given = as_object((sent.parameters or {}).get("properties"))
         for text in (sent.description, *given):
             if (mark := _MARK.search(text)) and mark[0] in self._by_mark:
@@ -61,12 +65,12 @@ class Marks:
         return self.key_of_name(sent.full_name)
 
     def key_of_name(self, name: str) -> Key | None:
-        """Which tool has this name, with its server's in front: as it is, cut, or with something behind it."""
+        """Which tool has this name behind its server's: as it is, cut, or with something after it."""
         if _OWN not in name:
             return None
         said = plain(name)
         for server, tool, key in self._by_name:
-            before, here, rest = said.partition(server)
+            _, here, rest = said.partition(server)
             if here and (rest := rest.lstrip("_")) and (rest.startswith(tool) or _is_cut(rest, tool)):
                 return key
         return None
@@ -81,7 +85,9 @@ class Marks:
 
 def _is_cut(rest: str, tool: str) -> bool:
     """Whether a long name begins as this one does, until it is cut."""
-    same = next((at for at, pair in enumerate(zip(rest, tool, strict=False)) if pair[0] != pair[1]), len(rest))
+    same = next(
+        (at for at, pair in enumerate(zip(rest, tool, strict=False)) if pair[0] != pair[1]), len(rest)
+    )
     return same >= START
 
 
@@ -104,7 +110,7 @@ class ServerLog:
 
     @property
     def messages(self) -> list[JsonObject]:
-        """What the servers noted, in order: messages with `method` and `params`, and where a call begins and ends."""
+        """What the servers noted, in order: messages with `method` and `params`, a call's begin and end."""
         return [line for line in self._lines() if "instructions" not in line]
 
     def is_listed(self, server: str = SERVER) -> bool:
@@ -121,7 +127,9 @@ class ServerLog:
 
 
 def _marks(line: JsonObject) -> Marks:
-    tools = {(server, tool["name"]): tool for server, declared in line["servers"].items() for tool in declared}
+    tools = {
+        (server, tool["name"]): tool for server, declared in line["servers"].items() for tool in declared
+    }
     later = (SERVER, line["later"]["name"])
     calls = [[((server, tool), given) for server, tool, given in step] for step in line["calls"]]
     loads = [(server, tool) for server, tool in line["loads"]]
@@ -162,16 +170,26 @@ def cut(whole: str, text: str) -> tuple[int, str, str]:
     0 if it is whole. Lines may be indented.
     """
     sent = text[max(text.find(whole[:START]), 0) :]
-    kept, at = 0, 0
-    for kept, character in enumerate(whole):
-        if character.isspace() and (blank := re.match(r"\s+", sent[at:])):
-            at += len(blank[0])
-        elif sent[at : at + 1] == character:
-            at += 1
-        else:
-            break
-    else:
-        return 0, "", f"all {len(whole):,} characters are sent."
+    kept, at = _alike(whole, sent, indented=True)
+    exactly = _alike(whole, sent, indented=False)
+    if kept - exactly[0] < _STEP:
+        kept, at = exactly
+    if kept == len(whole):
+        return 0, "", f"all {kept:,} characters are sent."
     rest = sent[at:].partition("\n")[0][:_TAIL].strip()
     then = f", then “{rest}”" if rest else ""
     return kept, rest, f"the first {kept:,} of {len(whole):,} characters are sent{then}."
+
+
+def _alike(whole: str, text: str, *, indented: bool) -> tuple[int, int]:
+    """How far both are the same, in each of them."""
+    kept, at = 0, 0
+    while kept < len(whole) and at < len(text):
+        if indented and whole[kept].isspace() and (blank := _BLANK.match(text, at)):
+            at = blank.end()
+        elif text[at] == whole[kept]:
+            at += 1
+        else:
+            break
+        kept += 1
+    return kept, at

@@ -15,7 +15,7 @@ from typing import Any
 from inspector.clients.rule import written_table
 from inspector.core.error import ConfigError
 from inspector.core.redaction import open_private, private_folder
-from inspector.features.clients.measured.conversation import SERVER
+from inspector.features.clients.measured.marks import SERVER, SMALL
 from inspector.mcp.reaper import Reaper
 
 _ASKED = "Call the tools of the server that you are given."
@@ -28,7 +28,7 @@ _END_SECONDS = 3.0
 class Setting:
     """What a client is started with: a folder for all its files, its model's address, and its servers.
 
-    `servers` are command lines by name. All of them write to `log`.
+    `servers` are command lines by name. All of them write to `log`; if `slow`, some calls take long.
     """
 
     folder: Path
@@ -36,11 +36,12 @@ class Setting:
     servers: Mapping[str, tuple[str, ...]]
     log: Path
     model: str = ""
+    slow: bool = True
 
     @property
     def entries(self) -> Mapping[str, Mapping[str, Any]]:
         """The servers as configurations have them, by name."""
-        env = {"MARKED_LOG": str(self.log)}
+        env = {"MARKED_LOG": str(self.log), **({"MARKED_SLOW": "1"} if self.slow else {})}
         return {
             name: {"command": line[0], "args": list(line[1:]), "env": env}
             for name, line in self.servers.items()
@@ -176,4 +177,6 @@ async def running(
 
 def server_commands(fixtures: Path) -> Mapping[str, tuple[str, ...]]:
     """The commands that start the marked servers, by the names under which a client gets them."""
-    return {SERVER: (sys.executable, str(fixtures / "servers" / "marked.py"))}
+    folder = fixtures / "servers"
+    small = {name: (sys.executable, str(folder / "marked_small.py"), name) for name in SMALL}
+    return {SERVER: (sys.executable, str(folder / "marked.py")), **small}

@@ -19,7 +19,6 @@ from inspector.core.redaction import clean, open_private, private_folder
 from inspector.features.clients.measured.answer import answer, events
 from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.wire import api_of, read
-
 from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:
@@ -122,7 +121,9 @@ class StandIn:
     def _keep(self, number: int, path: str, body: Any, request: "Request") -> None:
         """Keep a request in a file of its own."""
         headers = {name: request.headers[name] for name in _KEPT_HEADERS if name in request.headers}
-        text = json.dumps(clean({"path": path, "headers": headers, "body": body}), indent=1)
+        noted = self.conversation.exchanges[-1].noted
+        kept = {"path": path, "headers": headers, "noted": noted, "body": body}
+        text = json.dumps(clean(kept), indent=1)
         self._kept += len(text)
         if self._kept <= _LARGEST_RECORD:
             private_folder(self._folder)

@@ -24,6 +24,8 @@ Way = Literal["tool", "search", "code", "through", "listed", "hosted"]
 tool can call, or one that the model's provider carries out."""
 CALL_ID = "call_"
 """How the ids of our calls begin; their number follows."""
+
+
 @dataclass(frozen=True, slots=True)
 class SentTool:
     """A tool as the model gets it. `at` is its place in the body; a `deferred` one is not to be read yet."""
@@ -105,30 +107,36 @@ def api_of(path: str) -> Api | None:
 
 
 def read(api: Api, body: JsonObject, path: str = "") -> Heard:
-    """A request to an address, in which Gemini says more. Raises ValueError for one that is none of this API."""
+    """A request to an address, in which Gemini says more. Raises ValueError for what is none."""
     try:
         parts: list[Any] = list(_PARTS[api](body))
         said = body[_SAID[api]]
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError(f"not a request of this API: {error!r}") from error
-    chosen: dict[type, list[Any]] = {SentTool: [], SentText: [], Outcome: []}
-    for part in parts:
-        chosen[type(part)].append(part)
     model = str(body.get("model", "")) or re.sub(r".*/models/|:\w+$", "", path)
     streamed = body.get("stream") is True or path.endswith(":streamGenerateContent")
     last = compact(said[-1:]) if isinstance(said, list) else str(said)
-    kept = (tuple(chosen[kind]) for kind in (SentTool, SentText, Outcome))
-    return Heard(api, model, streamed, *kept, last)
+    tools = tuple(one for one in parts if isinstance(one, SentTool))
+    texts = tuple(one for one in parts if isinstance(one, SentText))
+    outcomes = tuple(one for one in parts if isinstance(one, Outcome))
+    return Heard(api, model, streamed, tools, texts, outcomes, last)
 
 
-_SAID: Mapping[Api, str] = {"messages": "messages", "chat": "messages", "responses": "input", "gemini": "contents"}
+_SAID: Mapping[Api, str] = {
+    "messages": "messages",
+    "chat": "messages",
+    "responses": "input",
+    "gemini": "contents",
+}
 
 
 _Parts = Iterator[SentTool | SentText | Outcome]
 _SEARCHES = re.compile(r"(?i)(.*[_.])?(tool_?search|search_?tools?|search_tool_functions)")
 
 
-def _tool(name: str, at: str, about: Any, schema: Any, deferred: object = False, namespace: str = "") -> SentTool:
+def _tool(
+    name: str, at: str, about: Any, schema: Any, deferred: object = False, namespace: str = ""
+) -> SentTool:
     """A tool that the client carries out; what it is for says its name, or its parameters do."""
     parameters = schema if isinstance(schema, dict) else None
     given = as_object((parameters or {}).get("properties")).keys()
@@ -148,7 +156,9 @@ _FEW = 3
 def _messages(body: JsonObject) -> _Parts:
     for at, tool in _numbered(body.get("tools"), "tools"):
         hosted = "type" in tool and tool["type"] != "custom" and "input_schema" not in tool
-        sent = _tool(tool["name"], at, tool.get("description"), tool.get("input_schema"), tool.get("defer_loading"))
+        sent = _tool(
+            tool["name"], at, tool.get("description"), tool.get("input_schema"), tool.get("defer_loading")
+        )
         yield replace(sent, way="hosted") if hosted else sent
     system = body.get("system", [])
     yield from _texts("system", system, "system")
@@ -217,10 +227,15 @@ def _gemini(body: JsonObject) -> _Parts:
         for inner, part in _numbered(parts, f"{at}.parts"):
             if (result := part.get("functionResponse")) is not None:
                 number, said = next(numbers), result.get("response", {})
-                images = (*more, *(one.get("inlineData", {}) for _, one in _numbered(result.get("parts"), "")))
+                images = (
+                    *more,
+                    *(one.get("inlineData", {}) for _, one in _numbered(result.get("parts"), "")),
+                )
                 media = ({"type": one.get("mimeType", "").partition("/")[0]} for one in images)
                 text = said["output"] if isinstance(said.get("output"), str) else compact(said)
-                yield Outcome(result.get("id") or f"{CALL_ID}{number}", (text, *media), (), inner, "error" in said)
+                yield Outcome(
+                    result.get("id") or f"{CALL_ID}{number}", (text, *media), (), inner, "error" in said
+                )
 
 
 _PARTS = {"messages": _messages, "chat": _chat, "responses": _responses, "gemini": _gemini}

@@ -1,0 +1,255 @@
+"""What a conversation shows of a client's messages to servers, of its searches, and of results."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from inspector.clients.client import Topic
+from inspector.features.clients.measured.conversation import Asked
+from inspector.features.clients.measured.marks import SERVER, kept_of, left_of
+from inspector.features.clients.measured.reading import Reading, Said, does, shown
+from inspector.features.clients.measured.wire import Outcome
+from inspector.schema.json_value import JsonObject, compact
+
+_META = "io.modelcontextprotocol/"
+_ENDS, _END = "marked-ends", "end_now"
+_TEXT, _DATA, _ERROR = "grebe", "dabchick", "petrel"
+
+
+def _protocol(reading: Reading) -> Iterator[Said]:
+    for message in reading.messages:
+        params = message.get("params") or {}
+        meta = {key.removeprefix(_META): value for key, value in (params.get("_meta") or {}).items()}
+        about = params if message.get("method") == "initialize" else meta
+        if "clientInfo" in about and "protocolVersion" in about and message["server"] == SERVER:
+            yield _declares(reading, message["method"], about, about["clientInfo"])
+            break
+    yield from _news(reading)
+    yield from _meta_of_calls(reading)
+    yield from _together(reading)
+    yield from _ended(reading)
+
+
+def _declares(reading: Reading, method: str, about: JsonObject, info: JsonObject) -> Said:
+    capabilities = about.get("capabilities") or about.get("clientCapabilities") or {}
+    elicitation = capabilities.get("elicitation")
+    links = isinstance(elicitation, dict) and "url" in elicitation
+    version = str(info.get("version", ""))
+    reading.version = reading.version or version
+    reading.top["protocol"] = str(about["protocolVersion"])
+    reading.rules["declares"] = {
+        "name": str(info.get("name", "")),
+        "version": version,
+        "roots": "roots" in capabilities,
+        "forms": elicitation is not None and (not links or "form" in elicitation),
+        "links": links,
+        "sampling": "sampling" in capabilities,
+    }
+    named = ", ".join(sorted(capabilities)) or "nothing"
+    says = f"It calls itself {info.get('name')}, speaks {about['protocolVersion']} and declares {named}."
+    return Topic.PROTOCOL, says, f"to the server: {method}"
+
+
+def _lists(reading: Reading, since: int, until: int) -> int:
+    """How often the first server was asked for its first page, within what was noted."""
+    noted = (one for one in reading.messages[since:until] if one["server"] == SERVER)
+    lists = (one for one in noted if one.get("method") == "tools/list")
+    return sum(not (one.get("params") or {}).get("cursor") for one in lists)
+
+
+def _news(reading: Reading) -> Iterator[Said]:
+    """Whether it lists again after a change: more often than it does anyway."""
+    changed = next(
+        (exchange for exchange, asked, _ in reading.of("call") if asked.key[1] == "change_tools"), None
+    )
+    if changed is None:
+        return
+    every = reading.talk.exchanges
+    at = changed.number - 1
+    pairs = zip(every[reading.first.number - 1 : at - 1], every[reading.first.number : at], strict=True)
+    rhythm = max((_lists(reading, one.noted, other.noted) for one, other in pairs), default=0)
+    begun, ends = every[at - 1].noted, (one.noted for one in every[at : at + 2])
+    again = _lists(reading, begun, max(ends)) > rhythm * len(every[at : at + 2])
+    reading.top["follows_changes"] = again
+    says = f"After list_changed it {'lists' if again else 'does not list'} the server's tools again"
+    says += f"; it lists them before every request, {rhythm} time(s)." if rhythm else "."
+    yield Topic.PROTOCOL, says, "to the server: what follows the call of change_tools"
+    later = reading.sent.get(reading.marks.later)
+    reading.top["news_reach"] = later is not None
+    at_ = shown(later[0], later[1].at) if later is not None else "all requests after it"
+    says = f"A tool that is added within a conversation {does(later is not None, 'reach')} the model."
+    yield Topic.PROTOCOL, says, at_
+
+
+def _calls(reading: Reading) -> Iterator[JsonObject]:
+    return (one for one in reading.messages if one.get("method") == "tools/call")
+
+
+def _meta_of_calls(reading: Reading) -> Iterator[Said]:
+    found = {key for one in _calls(reading) for key in (one.get("params") or {}).get("_meta") or {}}
+    if any(True for _ in _calls(reading)):
+        told = ", ".join(sorted(found)) or "nothing"
+        yield Topic.PROTOCOL, f"In the _meta of a call it sends: {told}.", "to the server: tools/call"
+    cancelled = sum(one.get("method") == "notifications/cancelled" for one in reading.messages)
+    if cancelled:
+        says = f"It sends notifications/cancelled: {cancelled} for {sum(1 for _ in _calls(reading))} calls."
+        yield Topic.PROTOCOL, says, "to the server: notifications/cancelled"
+
+
+def _together(reading: Reading) -> Iterator[Said]:
+    """Whether two calls that are wanted at once run at once."""
+    for tool, kind in (("reads", "that are read-only"), ("writes", "that write")):
+        noted = ["begins" if "begins" in one else "ends" for one in reading.messages
+                 if tool in (one.get("begins"), one.get("ends"))]  # fmt: skip
+        if len(noted) == 4:
+            how = "together" if noted[:2] == ["begins", "begins"] else "one after the other"
+            yield Topic.PROTOCOL, f"Two calls {kind} run {how}.", f"to the server: tools/call of {tool}"
+
+
+def _ended(reading: Reading) -> Iterator[Said]:
+    """What it does when a server ends in a call."""
+    own = [one for one in reading.messages if one["server"] == _ENDS]
+    calls = [at for at, one in enumerate(own) if (one.get("params") or {}).get("name") == _END]
+    if calls:
+        again = any(one["pid"] != own[calls[0]]["pid"] for one in own[calls[0] :])
+        says = f"A server that ends in a call is {'started again' if again else 'not started again'}"
+        says += f", and the call repeated ({len(calls)} times)." if len(calls) > 1 else "."
+        yield Topic.PROTOCOL, says, f"to the server: what follows the call of {_END}"
+
+
+def _searches(reading: Reading) -> Iterator[Said]:
+    most, by = 0, ""
+    for exchange, asked, outcome in reading.of("search"):
+        if (about := reading.marks.queries.get(str(asked.what))) is None:
+            continue
+        found, by = reading.found(exchange, outcome), asked.call.name
+        most = max(most, len(found or ()))
+        if found is None:
+            told = f"gets what is not understood here: “{outcome.text.strip()[:80]}”"
+        else:
+            told = f"finds {', '.join(name for _, name in found) or 'nothing'}"
+        yield Topic.SEARCH, f"“{asked.what}” ({about}) {told}.", shown(exchange, outcome.at)
+    none = "no ranker of Toolsight's was compared with it" if most else "no search was seen"
+    reading.rules["search"] |= {"results": most or 1, "none": none}
+    through = {asked.call.name for _, asked, _ in reading.of("call") if asked.call.way in ("through", "code")}
+    if len(through) == 1 and by:
+        reading.rules["search"]["through"] = through.pop()
+
+
+def _results(reading: Reading) -> Iterator[Said]:
+    seen: dict[str, str] = {}
+    left_out: list[str] = []
+    for exchange, asked, outcome in reading.of("call"):
+        server, tool = asked.key
+        if server == SERVER and (says := _result(reading, asked, outcome)):
+            seen.setdefault(tool, outcome.text)
+            left_out += [_KINDS[tool]] if tool in _KINDS and not _has(tool, outcome) else []
+            yield Topic.RESULTS, says, shown(exchange, outcome.at)
+    rules: dict[str, Any] = {"left_out": left_out} if left_out else {}
+    if (structured := seen.get("structured")) is not None and (
+        alone := seen.get("structured_alone")
+    ) is not None:
+        rules["structured"] = _structured(structured, alone)
+    if (misfit := seen.get("misfit")) is not None:
+        rules["misfit"] = "nothing" if _TEXT in misfit or _DATA in misfit else "error"
+    reading.rules["results"] |= rules
+
+
+def _structured(text: str, alone: str) -> str:
+    if _DATA in text:
+        return "both" if _TEXT in text else "replaces"
+    if _TEXT not in text:
+        return ""
+    return "no text" if _DATA in alone else "ignored"
+
+
+_KINDS = {"picture": "image", "sound": "audio", "link": "resource_link", "embedded": "resource"}
+_WORDS = {"link": ("fulmar", "marked://link"), "embedded": ("puffin",)}
+
+
+def _has(tool: str, outcome: Outcome) -> bool:
+    """Whether content that is no text reached the model: as what it is, or with the words that are in it."""
+    if tool in _WORDS:
+        whole = outcome.text + compact([one for one in outcome.parts if not isinstance(one, str)])
+        return any(word in whole for word in _WORDS[tool])
+    return any("image" in kind or "audio" in kind for kind in outcome.kinds)
+
+
+def _result(reading: Reading, asked: Asked, outcome: Outcome) -> str:
+    """What becomes of a result, in words; "" if there is nothing to tell."""
+    tool, text = asked.key[1], outcome.text
+    if tool in ("text_of", "wide_text_of", "lines_of"):
+        size = asked.arguments["characters"]
+        wide = ' with _meta "anthropic/maxResultSizeChars"' if tool.startswith("wide") else ""
+        lines = " in many lines" if tool.startswith("lines") else ""
+        if kept_of(text, size) == (0, 0) and text:
+            return f"Of a text of {size:,} characters{wide}{lines}, none reaches the model: “{_start(text)}”."
+        return f"Of a text of {size:,} characters{wide}{lines}, {left_of(text, size)}."
+    if tool in _KINDS:
+        told = "reaches the model" if _has(tool, outcome) else "does not reach the model"
+        return f"{_KINDS[tool].capitalize()} in a result {told}, as {', '.join(outcome.kinds) or 'nothing'}."
+    if tool in _GOT:
+        parts = [name for name, bird in (("text", _TEXT), ("data", _DATA)) if bird in text]
+        got = " and ".join(parts) or f"neither: “{_start(text)}”"
+        return f"Of a result {_GOT[tool]}, the model gets: {got}."
+    return _said_of(reading, asked, outcome)
+
+
+_GOT = {
+    "structured": "with text and structured content",
+    "structured_alone": "with structured content alone",
+    "text_alone": "that lacks the structured content of its schema",
+    "misfit": "that does not fit its output schema",
+}
+_ERRORS = {"failing": "A result that is an error", "refusing": "An error of the protocol"}
+
+
+def _said_of(reading: Reading, asked: Asked, outcome: Outcome) -> str:
+    tool, text = asked.key[1], outcome.text
+    if tool in _ERRORS:
+        return f"{_ERRORS[tool]} {_marked(outcome)}{_kept_error(text)}."
+    if tool == "asks_first":
+        runs = any((one.get("params") or {}).get("name") == tool for one in _calls(reading))
+        told = "runs" if runs else "does not run"
+        return f'A tool with _meta "anthropic/requiresUserInteraction" {told} without a person.'
+    if tool == "silent_for":
+        waits = "is waited for" if "pong" in text else f"ends with an error: “{_start(text)}”"
+        return f"A call that is silent for {asked.arguments['seconds']} seconds {waits}."
+    return _echo(reading) if tool == "echo" else ""
+
+
+def _start(text: str, most: int = 80) -> str:
+    return " ".join(text.split())[:most]
+
+
+def _marked(outcome: Outcome) -> str:
+    """How the model is told that a result is an error."""
+    if outcome.failed:
+        return "is marked as one"
+    rest = re.sub(r"a petrel (went wrong|of the protocol)", "", outcome.text)
+    return "is marked as one, in words" if re.search(r"(?i)error|fail", rest) else "is not marked"
+
+
+def _kept_error(text: str) -> str:
+    return "" if _ERROR in text else f", without its text: “{_start(text)}”"
+
+
+def _echo(reading: Reading) -> str:
+    """What arrives at the server of arguments of other types than it declares, and of one left out."""
+    given = [
+        one["params"].get("arguments") or {} for one in _calls(reading) if one["params"]["name"] == "echo"
+    ]
+    if not given:
+        return "Arguments of other types than a schema wants are refused before they reach the server."
+    got = given[0]
+    parts = [
+        f"“5” for an integer as {compact(got.get('number'))}",
+        f"7 for a text as {compact(got.get('word'))}",
+    ]
+    parts.append(f"'[\"x\"]' for a list as {compact(got.get('list'))}")
+    left = "null is sent for the one left out" if "maybe" in got else "nothing is sent for the one left out"
+    return f"Of arguments the server gets {', '.join(parts)}; {left}."
+
+
+PARTS = (_protocol, _searches, _results)
+"""The kinds of facts that calls show, each as a function of a reading."""
