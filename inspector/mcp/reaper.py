@@ -110,7 +110,7 @@ def reap(mark: str, groups: Collection[int]) -> None:
 
     def left() -> list["Process"]:
         every = [(each, _group(each)) for each in _running()]
-        ours = {group for each, group in every if group in groups and _mark(each) == mark}
+        ours = {group for each, group in every if group in groups and _given(each, MARKER) == mark}
         return [each for each, group in every if group in ours]
 
     if not _gone(left, _BY_ITSELF):
@@ -129,6 +129,11 @@ def end(find: Callable[[], list["Process"]]) -> list["Process"]:
         if _gone(find, seconds):
             break
     return find()
+
+
+def end_with(variable: str, value: str) -> None:
+    """End this user's processes that have the variable with this value, wherever they are; not this one."""
+    end(lambda: [each for each in _running() if each.pid != os.getpid() and _given(each, variable) == value])
 
 
 def _gone(find: Callable[[], list["Process"]], seconds: float) -> bool:
@@ -183,7 +188,7 @@ def _has_app(process: "Process") -> bool:
     """Whether it is none of a server's, or the app that started the server runs."""
     import psutil
 
-    machine, _, pid = _mark(process).rpartition(".")
+    machine, _, pid = _given(process, MARKER).rpartition(".")
     if machine != os.uname().nodename or not pid.isdecimal():
         return True
     with suppress(psutil.Error):
@@ -214,11 +219,12 @@ def _group(process: "Process") -> int:
     return 0
 
 
-def _mark(process: "Process") -> str:
+def _given(process: "Process", variable: str) -> str:
+    """The value with which a process was started; "" without it, and if that may not be read."""
     import psutil
 
     try:
-        return str(process.environ().get(MARKER, ""))
+        return str(process.environ().get(variable, ""))
     except (psutil.Error, OSError):
         return ""
 

@@ -1,7 +1,7 @@
 """An agent as small as can be, started as `claude`: MCP over stdio, Anthropic's Messages, no rule of its own.
 
-It is copied into a folder of the test's own. A file `mode` beside it makes it `hang`, or `end` at once; in
-`environment.json` is what it was started with.
+It is copied into a folder of the test's own. A file `mode` beside it says how it misbehaves; in
+`environment.json` is what it was started with, in `pids` are the processes that it leaves.
 """
 
 import json
@@ -73,15 +73,49 @@ def converse(configuration: str) -> str:
         ]
 
 
+def linger(here: Path) -> None:
+    """Leave a process that has a session of its own and ends for no request."""
+    ignoring = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(600)"
+    process = subprocess.Popen([sys.executable, "-c", ignoring], start_new_session=True)
+    (here / "pids").write_text(str(process.pid))
+
+
+def litter() -> None:
+    """Write wherever a program is told that it may."""
+    for place in ("HOME", "TMPDIR", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "PWD"):
+        (Path(os.environ[place] if place != "PWD" else Path.cwd()) / "litter").touch()
+
+
+def flood() -> None:
+    """Ask the model for ever."""
+    while True:
+        ask_model({"model": "tiny-1", "max_tokens": 9, "messages": [{"role": "user", "content": "Title?"}]})
+
+
+def given_servers() -> str:
+    if "TOOLSIGHT_MCP_SERVERS" in os.environ:
+        return os.environ["TOOLSIGHT_MCP_SERVERS"]
+    return Path(sys.argv[sys.argv.index("--mcp-config") + 1]).read_text()
+
+
+def act(mode: str, here: Path) -> str:
+    sys.stdout.write("Log in to go on.\n" * (100_000 if mode == "shout" else 1))
+    sys.stdout.flush()
+    if mode == "linger":
+        linger(here)
+    elif mode == "litter":
+        litter()
+    elif mode == "flood":
+        flood()
+    elif mode == "hang":
+        time.sleep(600)
+    return "I have no key." if mode == "end" else converse(given_servers())
+
+
 if __name__ == "__main__":
     here = Path(sys.argv[0]).parent
     (here / "environment.json").write_text(
         json.dumps({**os.environ, "PWD": str(Path.cwd()), "pid": os.getpid()})
     )
     mode = (here / "mode").read_text() if (here / "mode").exists() else ""
-    if mode == "hang":
-        time.sleep(600)
-    elif mode == "end":
-        sys.stdout.write("I have no key.")
-    else:
-        sys.stdout.write(converse(Path(sys.argv[sys.argv.index("--mcp-config") + 1]).read_text()))
+    sys.stdout.write("tiny 9.8.7 of 2026" if "--version" in sys.argv else act(mode, here))

@@ -24,6 +24,6 @@ FEATURE = Feature(
     commands=(
         CommandInfo("clients", "command:clients", "See"),
         CommandInfo("clients measure", "measure_command:measure"),
-        CommandInfo("clients diff", "measure_command:diff"),
+        CommandInfo("clients diff", "diff_command:diff"),
     ),
 )

@@ -1,60 +1,54 @@
-"""`toolsight clients measure` and `diff`: what the person's own client does, and what became different."""
+"""`toolsight clients measure`: what the person's own clients and programs do with tools."""
 
-import asyncio
 import os
 import shlex
 import sys
 import tempfile
-from collections.abc import Coroutine, Iterator
-from dataclasses import asdict, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from inspector.cli.location import fixtures_path
-from inspector.cli.options import as_json
-from inspector.cli.run import interruptible, run
-from inspector.cli.table import Progress, say, show, write_file
-from inspector.clients.client import NAMES, Client, Topic, find_client, read_client
-from inspector.core.error import ConfigError, ProtocolError
+from inspector.cli.options import TYPED_SERVER, as_json
+from inspector.cli.run import Exit, interruptible
+from inspector.cli.table import Progress, say, say_raw, show, write_file
+from inspector.clients.client import NAMES, read_client
+from inspector.core.error import ConfigError
 from inspector.core.number import count
-from inspector.core.redaction import learn_environment, open_private, private_folder
-from inspector.core.report import NAME, Column, Table
-from inspector.features.clients.facts import today
-from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.marks import ServerLog
-from inspector.features.clients.measured.program import (
-    STARTS,
-    Setting,
-    Start,
-    by_hand_text,
-    installed,
-    running,
-    server_commands,
-    write,
-)
-from inspector.features.clients.measured.reading import Reading
-from inspector.features.clients.measured.stand_in import StandIn, listening
-from inspector.mcp.reaper import Reaper
+from inspector.core.redaction import learn_environment, private_folder
+from inspector.core.report import NAME, NUMBER, Column, Table
+from inspector.features.clients.measured.measurement import Measured, Subject, measured
+from inspector.features.clients.measured.own_program import own_name, samples
+from inspector.features.clients.measured.program import is_installed
+from inspector.features.clients.measured.start import STARTS, Start
 
-_LAST_WORDS = 2_000
-_SERVER_LOG = "server.jsonl"
+_COLUMNS = (
+    Column("client", lambda row: row["client"], NAME),
+    Column("version", lambda row: row["version"] or None),
+    Column("facts", lambda row: row["facts"], NUMBER),
+    Column("seconds", lambda row: row["seconds"], NUMBER),
+    Column("outcome", lambda row: row["outcome"]),
+)
 
 
 @click.command()
-@click.argument("name", metavar="CLIENT")
+@click.argument("client", metavar="[CLIENT]", default="")
+@click.option(
+    "--all-installed", "every", is_flag=True, help="Measure each client that is installed, in turn."
+)
+@click.option("--name", default="", help="The name of your own program. Default: its file's.")
+@click.option("--sample", metavar="FRAMEWORK", help="Print an agent of this framework, to begin with.")
 @click.option(
     "--model", default="", metavar="MODEL", help="Have the client ask for this model. Default: its own."
 )
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=Path("measured.toml"),
-    show_default=True,
-    help="Write the client's file here.",
+    type=click.Path(path_type=Path),
+    help="Write the client's file here (measured.toml); with --all-installed, to this folder (measured).",
 )
 @click.option(
     "--requests",
@@ -66,201 +60,161 @@ _SERVER_LOG = "server.jsonl"
     type=click.IntRange(min=1),
     default=300,
     show_default=True,
-    help="Give up after so many seconds.",
+    help="Give up on a client after so many seconds.",
 )
 @click.option("--quick", is_flag=True, help="Leave out the calls that take 7 and 70 seconds.")
 @click.option("--by-hand", is_flag=True, help="Print what to start your client with, and wait for it.")
-@click.option("--yes", is_flag=True, help="Start the client without asking.")
+@click.option("--yes", is_flag=True, help="Start clients without asking.")
 @as_json
+@click.pass_context
 def measure(
+    context: click.Context,
+    client: str,
     name: str,
+    sample: str | None,
     model: str,
-    output: Path,
+    output: Path | None,
     requests: Path | None,
     timeout: int,
     *,
+    every: bool,
     quick: bool,
     by_hand: bool,
     yes: bool,
 ) -> None:
-    """Measure what your own client does with tools.
+    """Measure what your own client or program does with tools.
 
-    It starts the client (claude-code or codex; any other with --by-hand) with a server made for this and, in
-    place of its model, a stand-in on this machine that has it search and call tools. That needs no key and no
-    network, and your own configuration stays as it is. The outcome is a file for --client.
+    It starts the client with servers made for this and, in place of its model, a stand-in on this machine
+    that has it search and call tools. That needs no key and no network, and your own configuration stays as
+    it is. The outcome is a file for --client.
+
+    A program of your own follows --. It runs as you would run it, but without your keys: OPENAI_BASE_URL and
+    the like point at the stand-in, and TOOLSIGHT_MCP_SERVERS has the servers it is to use, as JSON.
 
     \b
     toolsight clients measure claude-code
+    toolsight clients measure --all-installed -o measured
+    toolsight clients measure --sample langchain > agent.py
+    toolsight clients measure --name mine -- python agent.py
     toolsight tools --client ./measured.toml
     """
-    if not by_hand and name not in STARTS:
-        hint = f"Only {' and '.join(STARTS)} can be started here; add --by-hand to start yours yourself."
-        raise ConfigError(f"there is no command known for '{name}'", hint=hint)
+    if sample is not None:
+        say_raw(_sample(sample))
+        return
+    program = context.meta.get(TYPED_SERVER, ())
+    _require_one(client, program, every=every, by_hand=by_hand)
     if requests is not None and requests.exists():
         raise ConfigError(f"{requests} exists already", hint="Choose a new folder.")
-    with tempfile.TemporaryDirectory(prefix="toolsight-") as temporary, Progress() as progress:
-        folder = Path(temporary) if requests is None else requests.resolve()
-        private_folder(folder)
-        # The server appends to it.
-        open_private(folder / _SERVER_LOG, "w").close()
-        talk = Conversation(ServerLog(folder / _SERVER_LOG))
-        stand_in = StandIn(talk, folder / "requests", partial(progress, "measuring"))
-        learn_environment(os.environ)
-        try:
-            servers = server_commands(fixtures_path())
-            log = folder / _SERVER_LOG
-            setting = Setting(folder, "", servers, log, model, slow=not quick)
-            run(_measure(stand_in, name, setting, timeout, asks=not yes, by_hand=by_hand))
-            text = _file(name, talk)
-        finally:
-            _clean(folder)
-    measured = read_client(str(output), text)
-    write_file(output, text)
-    told = f"{measured.title}: {count(len(measured.facts), 'fact')} in {output}"
-    if name in NAMES:
-        told += f"; `toolsight clients diff {name} {output}` compares it with what was known"
-    show({"file": str(output), "title": measured.title, "facts": len(measured.facts)}, [told])
+    learn_environment(os.environ)
+    subject = Subject(client or name or own_name(program), model, timeout, program, by_hand, not quick)
+    if every:
+        _measure_all(subject, output or Path("measured"), requests, asks=not yes)
+        return
+    agree = partial(_agree, subject.name) if not yes and not program else _agreed
+    with Progress() as progress:
+        found = _measured(subject, requests, partial(progress, "measuring"), agree)
+    if found.failure is not None:
+        raise found.failure
+    row = _row(found, output or Path("measured.toml"))
+    told = f"{row['title']}: {count(row['facts'], 'fact')} in {row['file']}"
+    if subject.name in NAMES:
+        told += f"; `toolsight clients diff {subject.name} {row['file']}` compares it with what was known"
+    show(row, [told])
 
 
-def _clean(folder: Path) -> None:
-    """Take the secrets out of what others wrote there: the client, and the server of what it heard."""
-    for path in (folder / _SERVER_LOG, folder / "output.txt"):
-        if path.exists():
-            write_file(path, path.read_text(encoding="utf-8", errors="replace"))
+def _sample(framework: str) -> str:
+    if framework not in samples():
+        raise ConfigError(
+            f"there is no sample of '{framework}'", hint=f"Choose from: {', '.join(samples())}."
+        )
+    return samples()[framework]["code"]
 
 
-async def _measure(
-    stand_in: StandIn, name: str, setting: Setting, timeout: int, *, asks: bool, by_hand: bool
-) -> None:
-    """Have the conversation. Raises ToolsightError if it does not come to its end."""
-    async with listening(stand_in):
-        setting = replace(setting, address=stand_in.address)
-        if by_hand:
-            say(by_hand_text(setting), err=True, exact=True)
-            await _wait(timeout, stand_in.done.wait())
-        else:
-            await _start(stand_in, name, setting, timeout, asks=asks)
-    if stand_in.failure is not None:
-        raise stand_in.failure
+def _require_one(client: str, program: Sequence[str], *, every: bool, by_hand: bool) -> None:
+    """Raises ConfigError unless one thing is named that can be measured."""
+    if bool(client) + bool(program) + every != 1:
+        hint = "For example: toolsight clients measure codex; toolsight clients measure -- python agent.py"
+        raise ConfigError("name a client, or --all-installed, or your program after --", hint=hint)
+    if client and not by_hand and client not in STARTS:
+        hint = f"Known: {', '.join(STARTS)}. Any program can follow --; add --by-hand to start it yourself."
+        raise ConfigError(f"there is no command known for '{client}'", hint=hint)
 
 
-async def _start(stand_in: StandIn, name: str, setting: Setting, timeout: int, *, asks: bool) -> None:
-    """Start the client, after a yes, and wait until the conversation or the client has ended."""
-    start = STARTS[name](setting)
-    start = replace(start, argv=(installed(name, start.argv[0]), *start.argv[1:]))
-    if asks and not _agreed(start):
-        hint = "Run the command in a terminal to confirm, or add --yes."
-        raise ConfigError(f"{name} was not started", hint=hint)
-    write(start)
-    reaper = Reaper()
-    try:
-        async with running(start, setting, reaper) as process:
-            await _wait(timeout, stand_in.done.wait(), process.wait())
-    finally:
-        reaper.close()
-    if not stand_in.done.is_set():
-        said = (setting.folder / "output.txt").read_text(encoding="utf-8", errors="replace")
-        heard = count(len(stand_in.conversation.exchanges), "request")
-        told = f"the client ended after {heard} to its model, before all was asked"
-        raise ProtocolError(told, hint=said[-_LAST_WORDS:].strip())
+def _measured(
+    subject: Subject,
+    requests: Path | None,
+    progress: Callable[[int, int], None],
+    agree: Callable[[Start], None],
+) -> Measured:
+    with tempfile.TemporaryDirectory(prefix="toolsight-") as temporary:
+        folder = Path(temporary) if requests is None else requests
+        return measured(subject, folder.resolve(), progress, agree)
 
 
-async def _wait(timeout: int, *ends: Coroutine[Any, Any, object]) -> None:
-    """Until one of these has ended. Raises ProtocolError after so many seconds."""
-    tasks = [asyncio.ensure_future(end) for end in ends]
-    try:
-        done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-    if not done:
-        hint = "--timeout gives it longer; --requests keeps what it sent."
-        raise ProtocolError(f"the client was not done after {count(timeout, 'second')}", hint=hint)
+def _row(found: Measured, file: Path) -> dict[str, Any]:
+    """What came of a client, for programs; its file is written, if there is one to write."""
+    failure = found.failure
+    row = {
+        "client": found.name,
+        "version": found.version,
+        "title": "",
+        "file": "",
+        "facts": None,
+        "seconds": round(found.seconds, 1),
+        "exit_code": found.exit_code,
+        "outcome": "measured" if failure is None else f"failed: {failure.message}",
+        "hint": failure.hint if failure else "",
+    }
+    if failure is None:
+        client = read_client(str(file), found.text)
+        write_file(file, found.text)
+        row |= {"title": client.title, "file": str(file), "facts": len(client.facts)}
+    return row
 
 
-def _agreed(start: Start) -> bool:
-    if not sys.stdin.isatty():
-        return False
+def _measure_all(like: Subject, output: Path, requests: Path | None, *, asks: bool) -> None:
+    """Measure every client that is installed, and go on after one that cannot be."""
+    there = [name for name in STARTS if is_installed(name)]
+    if there and asks:
+        say("This starts one after the other, with nothing of your own configuration:", err=True)
+        _require_yes(", ".join(there))
+    private_folder(output)
+    rows = []
+    for name in STARTS:
+        if name not in there:
+            absent = dict.fromkeys(("facts", "seconds", "exit_code"))
+            rows.append(
+                {"client": name, "version": "", "outcome": f"not installed: {STARTS[name]['installs']}"}
+                | absent
+            )
+            continue
+        kept = None if requests is None else requests / name
+        with Progress() as progress:
+            shown = partial(progress, f"measuring {name} ({there.index(name) + 1} of {len(there)})")
+            shown(0, 0)
+            found = _measured(replace(like, name=name), kept, shown, _agreed)
+        rows.append(_row(found, output / f"{name}.toml"))
+        say(f"{name}: {rows[-1]['outcome']}", err=True)
+    show({"clients": rows}, [Table.of(_COLUMNS, rows)])
+    if any(str(row["outcome"]).startswith("failed") for row in rows):
+        sys.exit(Exit.FAILED)
+
+
+def _agreed(_start: Start) -> None:
+    """Who typed the program, or said --yes, is not asked."""
+
+
+def _agree(name: str, start: Start) -> None:
+    """Ask before the client is started. Raises ConfigError without a yes."""
     say("This starts a program, with nothing of your own configuration:", err=True)
-    say(f"  {shlex.join(start.argv)}", err=True, exact=True)
-    for name, value in start.variables.items():
-        say(f"  {name}={value}", err=True, exact=True)
+    for variable, value in start.variables.items():
+        say(f"  {variable}={value}", err=True, exact=True)
+    _require_yes(f"{name}: {shlex.join(start.argv)}")
+
+
+def _require_yes(what: str) -> None:
+    say(f"  {what}", err=True, exact=True)
     with interruptible():
-        return click.confirm("Start it?", default=False, err=True)
-
-
-def _file(name: str, talk: Conversation) -> str:
-    """The client's file; searches as a known client does, if it does."""
-    reading = Reading(talk)
-    if name in NAMES:
-        reading.compare(find_client(name), today())
-    return reading.toml(find_client(name).title if name in NAMES else name, today())
-
-
-@click.command()
-@click.argument("first", metavar="CLIENT")
-@click.argument("second", metavar="CLIENT")
-@as_json
-def diff(first: str, second: str) -> None:
-    """Compare two clients, or one as known and as measured.
-
-    \b
-    toolsight clients diff claude-code ./measured.toml
-    """
-    pair = find_client(first), find_client(second)
-    rules = [(name, *values) for name, values in _rules(*pair) if values[0] != values[1]]
-    facts = {one.name: _only_in(one, other) for one, other in (pair, pair[::-1])}
-    show(
-        {
-            "rules": [{"rule": name, "first": a, "second": b} for name, a, b in rules],
-            "facts": facts,
-        },
-        _diff_report(pair, rules, facts),
-    )
-
-
-def _rules(first: Client, second: Client) -> Iterator[tuple[str, tuple[Any, Any]]]:
-    """Every rule of both, by its path."""
-    a, b = asdict(first), asdict(second)
-    for table, values in a.items():
-        if table != "fidelity" and isinstance(values, dict):
-            yield from ((f"{table}.{key}", (value, b[table][key])) for key, value in values.items())
-        elif table in ("follows_changes", "news_reach", "protocol"):
-            yield table, (values, b[table])
-
-
-def _only_in(one: Client, other: Client) -> list[dict[str, Any]]:
-    """What one says and the other does not, with what it was seen with and whether it is stale."""
-    said = {(fact.topic, fact.says) for fact in other.facts}
-    return [
-        {
-            "topic": fact.topic,
-            "says": fact.says,
-            "evidence": fact.evidence(today()),
-            "stale": fact.is_stale(today()),
-        }
-        for fact in one.facts
-        if (fact.topic, fact.says) not in said
-    ]
-
-
-def _diff_report(
-    pair: tuple[Client, Client],
-    rules: list[tuple[str, Any, Any]],
-    facts: dict[str, list[dict[str, Any]]],
-) -> Iterator[str | Table]:
-    columns = (
-        Column("rule", lambda row: row[0], NAME),
-        Column(pair[0].name, lambda row: _shown(row[1])),
-        Column(pair[1].name, lambda row: _shown(row[2])),
-    )
-    yield Table.of(columns, rules) if rules else "every rule is the same"
-    for topic in Topic:
-        for name, said in facts.items():
-            for fact in said:
-                if fact["topic"] == topic:
-                    yield f"\n{topic}, {name}: {fact['says']}\n  {fact['evidence']}"
-
-
-def _shown(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+        if sys.stdin.isatty() and click.confirm("Start?", default=False, err=True):
+            return
+    raise ConfigError("nothing was started", hint="Run the command in a terminal to confirm, or add --yes.")

@@ -1,4 +1,4 @@
-"""`toolsight clients measure` and `diff`, with an agent of ours in the place of a client."""
+"""`toolsight clients measure`, with an agent of ours in the place of a client."""
 
 import json
 import os
@@ -6,17 +6,18 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
+import psutil
 import pytest
 
 from inspector.clients.client import Confidence, find_client
-from inspector.core.ports import SystemClock
+from inspector.features.clients.measured import measurement
+from inspector.features.clients.measured.start import STARTS
 from tests.support import tiny_agent
 from tests.support.commands import Toolsight, in_process
-from tests.support.mcp_case import SERVERS
 
-WEATHER = str(SERVERS / "weather.py")
 KEY = "sk-ant-my-own-secret-key-1234567890"
 
 
@@ -43,14 +44,17 @@ def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def left(agent: Path) -> bool:
-    """Whether the agent's process is there."""
-    seen = json.loads((agent / "environment.json").read_text())
-    try:
-        os.kill(seen["pid"], 0)
-    except ProcessLookupError:
-        return False
-    return True
+def is_there(pid: int) -> bool:
+    """Whether a process runs; one that has ended may wait for its parent to look."""
+    return psutil.pid_exists(pid) and bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
+
+
+def leaves_nothing(agent: Path, tmp_path: Path) -> bool:
+    """Whether no process of the agent's is there, and no file but those of its program."""
+    pids = [json.loads((agent / "environment.json").read_text())["pid"]]
+    pids += [int((agent / "pids").read_text())] if (agent / "pids").exists() else []
+    files = [*tmp_path.glob("toolsight-*"), tmp_path / "home", *tmp_path.rglob("litter")]
+    return not any(map(is_there, pids)) and not any(path.exists() for path in files)
 
 
 @pytest.mark.slow
@@ -58,38 +62,123 @@ def test_a_client_is_measured_with_nothing_of_the_persons_and_leaves_nothing(
     agent: Path, tmp_path: Path, toolsight: Toolsight
 ) -> None:
     file, kept = tmp_path / "mine.toml", tmp_path / "run"
-    done = toolsight(
-        "clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file), "--requests", str(kept)
-    )
+    words = ("--yes", "--quick", "-o", str(file), "--requests", str(kept), "--json")
+    done = toolsight("clients", "measure", "claude-code", *words)
     assert done.exit_code == 0, done.stderr
+    row = json.loads(done.stdout)
+    assert (row["version"], row["exit_code"], row["outcome"]) == ("9.8.7", 0, "measured")
     found = find_client(str(file))
-    assert (found.title, found.listing.before) == ("Claude Code 0.1", "definitions")
-    assert all(fact.confidence is Confidence.MEASURED for fact in found.facts)
+    assert (found.title, found.listing.before) == ("Claude Code 9.8.7", "definitions")
+    assert found.declares.version == "0.1"
+    assert {(fact.confidence, fact.version) for fact in found.facts} == {(Confidence.MEASURED, "9.8.7")}
     seen = json.loads((agent / "environment.json").read_text())
     assert KEY not in json.dumps(seen)
-    for place in (f"{seen['HOME']}/x", seen["CLAUDE_CONFIG_DIR"], seen["PWD"]):
+    for place in (f"{seen['HOME']}/x", seen["CLAUDE_CONFIG_DIR"], seen["PWD"], seen["TMPDIR"]):
         assert Path(place).parent == kept
-    assert not left(agent)
-    assert not (tmp_path / "home").exists()
-    assert [path.name for path in tmp_path.iterdir() if path.name.startswith("toolsight-")] == []
+    assert leaves_nothing(agent, tmp_path)
     assert json.loads((kept / "requests" / "001.json").read_text())["body"]["model"] == "tiny-1"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("mode", "seconds", "said"),
-    [("hang", "1", "not done after 1 second"), ("end", "60", "I have no key.")],
-)
-def test_a_client_that_hangs_or_gives_up_ends_the_measurement(
-    agent: Path, tmp_path: Path, toolsight: Toolsight, mode: str, seconds: str, said: str
+@pytest.mark.parametrize("mode", ["linger", "litter", "shout"])
+def test_whatever_a_client_leaves_is_gone(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, mode: str
 ) -> None:
     (agent / "mode").write_text(mode)
+    done = toolsight(
+        "clients", "measure", "claude-code", "--yes", "--quick", "-o", str(tmp_path / "mine.toml")
+    )
+    assert done.exit_code == 0, done.stderr
+    assert leaves_nothing(agent, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "seconds", "told", "hint"),
+    [
+        ("hang", "1", "not done after 1 second and 0 requests", "Log in to go on."),
+        ("end", "60", "ended with exit code 0 after 0 requests", "I have no key."),
+        ("flood", "60", "sent more than 30 requests", "--requests"),
+    ],
+)
+def test_a_client_that_hangs_floods_or_gives_up_ends_the_measurement(
+    agent: Path,
+    tmp_path: Path,
+    toolsight: Toolsight,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    seconds: str,
+    told: str,
+    hint: str,
+) -> None:
+    monkeypatch.setattr(measurement, "_MOST_REQUESTS", 30)
+    (agent / "mode").write_text(mode)
     file = tmp_path / "mine.toml"
-    done = toolsight("clients", "measure", "claude-code", "--yes", "--timeout", seconds, "-o", str(file))
+    done = toolsight(
+        "clients", "measure", "claude-code", "--yes", "--quick", "--timeout", seconds, "-o", str(file)
+    )
     assert done.exit_code == 1
-    assert said in done.stderr
-    assert not left(agent)
+    error, _, hints = done.stderr.partition("hint:")
+    assert told in error
+    assert hint in hints
+    assert leaves_nothing(agent, tmp_path)
     assert not file.exists()
+
+
+@pytest.mark.slow
+def test_one_that_fails_holds_up_none_of_the_others_that_are_installed(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(agent / "claude", agent / "vibe")
+    _, *words = STARTS["claude-code"]["argv"]
+    monkeypatch.setitem(STARTS, "vibe", {**STARTS["claude-code"], "argv": ["vibe", *words]})
+    (agent / "claude").write_text("#!/bin/sh\necho Log in first.\nexit 3\n")
+    folder = tmp_path / "all"
+    done = toolsight("clients", "measure", "--all-installed", "--yes", "--quick", "-o", str(folder), "--json")
+    assert done.exit_code == 1
+    rows = {row["client"]: row for row in json.loads(done.stdout)["clients"]}
+    assert list(rows) == list(STARTS)
+    told = "failed: the client ended with exit code 3 after 0 requests to its model, before all was asked"
+    assert (rows["claude-code"]["outcome"], rows["claude-code"]["hint"]) == (told, "Log in first.")
+    assert (rows["vibe"]["outcome"], rows["vibe"]["version"]) == ("measured", "9.8.7")
+    assert rows["gptme"]["outcome"] == "not installed: uv tool install gptme"
+    assert [path.name for path in folder.iterdir()] == ["vibe.toml"]
+
+
+@pytest.mark.slow
+def test_a_program_of_ones_own_runs_as_it_would_but_without_keys(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MY_OWN", "here")
+    program = (sys.executable, str(agent / "tiny_agent.py"))
+    done = toolsight("clients", "measure", "--quick", "--json", "--", *program)
+    assert done.exit_code == 0, done.stderr
+    row = json.loads(done.stdout)
+    assert (row["client"], row["version"]) == ("tiny_agent", f"mcp {metadata.version('mcp')}")
+    assert find_client("measured.toml").title == f"tiny_agent ({row['version']})"
+    seen = json.loads((agent / "environment.json").read_text())
+    assert KEY not in json.dumps(seen)
+    assert (seen["MY_OWN"], seen["PWD"], seen["HOME"]) == ("here", str(tmp_path), str(tmp_path / "home"))
+    assert seen["OPENAI_BASE_URL"] == f"{seen['GOOGLE_GEMINI_BASE_URL']}/v1"
+    assert leaves_nothing(agent, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "name a client"),
+        (("codex", "--all-installed"), "name a client"),
+        (("codex", "--", "python"), "name a client"),
+        (("codeks",), "there is no command known for 'codeks'"),
+        (("--sample", "langchane"), "Choose from: "),
+        (("--", "no-such-program"), "there is no program `no-such-program` on PATH"),
+    ],
+)
+def test_what_cannot_be_measured_is_told(toolsight: Toolsight, words: tuple[str, ...], told: str) -> None:
+    done = toolsight("clients", "measure", *words)
+    assert done.exit_code == 2
+    assert told in done.stderr
 
 
 def test_a_client_that_is_not_installed_is_an_error_with_a_hint(
@@ -99,13 +188,13 @@ def test_a_client_that_is_not_installed_is_an_error_with_a_hint(
     done = toolsight("clients", "measure", "codex", "--yes")
     assert done.exit_code == 2
     assert "there is no program `codex` on PATH" in done.stderr
-    assert "--by-hand" in done.stderr
+    assert "npm install -g @openai/codex" in done.stderr
 
 
 def test_nothing_is_started_without_a_yes(agent: Path, toolsight: Toolsight) -> None:
     done = toolsight("clients", "measure", "claude-code")
     assert done.exit_code == 2
-    assert "was not started" in done.stderr
+    assert "nothing was started" in done.stderr
     assert not (agent / "environment.json").exists()
 
 
@@ -132,53 +221,3 @@ def test_any_client_can_be_started_by_hand(tmp_path: Path) -> None:
     subprocess.run(agent, env={**os.environ, "ANTHROPIC_BASE_URL": address[1]}, check=True, timeout=60)
     assert waiting.wait(60) == 0
     assert find_client(str(file)).title == "mine 0.1"
-
-
-# Files of clients.
-
-FILE = """
-title = "Mine 2"
-about = "a client"
-names = { form = "{tool}", limit = 12 }
-texts = {}
-schemas = {}
-listing = {}
-search = { none = "not measured" }
-[every_fact]
-confidence = "measured"
-version = "2"
-date = "2027-01-02"
-dated = "measured"
-[[facts]]
-topic = "names"
-says = "A name of 13 characters is refused."
-request = "request 1: tools[3]"
-"""
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> str:
-    path = tmp_path / "mine.toml"
-    path.write_text(FILE)
-    return str(path)
-
-
-def test_a_clients_file_is_taken_wherever_a_clients_name_is(file: str, toolsight: Toolsight) -> None:
-    assert "measured; 2; 2027-01-02; request 1: tools[3]" in toolsight("clients", file).stdout
-    tools = toolsight("tools", "--client", file, "--", sys.executable, WEATHER)
-    assert tools.exit_code == 0
-    searched = toolsight("search", "rain", "--client", file, "--", sys.executable, WEATHER)
-    assert searched.exit_code == 2
-    assert "cannot search as Mine 2: not measured" in searched.stderr
-
-
-def test_a_difference_names_rules_facts_and_what_is_stale(
-    file: str, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(SystemClock, "now", lambda _: 1_799_000_000.0)
-    printed = toolsight("clients", "diff", "codex", file).stdout
-    assert re.search(r"names\.limit +\d+ +12", printed)
-    assert "A name of 13 characters is refused." in printed
-    assert ", stale" in printed
-    data = json.loads(toolsight("clients", "diff", file, file, "--json").stdout)
-    assert data["rules"] == []

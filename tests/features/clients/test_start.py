@@ -1,0 +1,109 @@
+"""How clients and programs are started: what their files say, what they are called, what they bring along."""
+
+import ast
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import given, strategies as st
+
+from inspector.features.clients.measured.own_program import (
+    SERVERS,
+    frameworks,
+    own_name,
+    own_start,
+    samples,
+)
+from inspector.features.clients.measured.program import environment
+from inspector.features.clients.measured.start import LOG, STARTS, Setting, Start, client_start
+
+WORDS = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=12)
+NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,9}", fullmatch=True)
+
+
+def setting(servers: Mapping[str, tuple[str, ...]], model: str = "") -> Setting:
+    folder = Path("/tmp/of-its-own")
+    return Setting(folder, "http://127.0.0.1:1/key", servers, folder / "log", model)
+
+
+def leaves(data: Any) -> Iterator[Any]:
+    """Every value of the data, and of those in it."""
+    yield data
+    for one in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        yield from leaves(one)
+
+
+def read(path: str, text: str) -> Any:
+    if path.endswith(".toml"):
+        return tomllib.loads(text)
+    data = yaml.safe_load(text) if path.endswith(".yaml") else json.loads(text)
+    assert data == json.loads(text)
+    return data
+
+
+@pytest.mark.parametrize("name", STARTS)
+@given(servers=st.dictionaries(NAMES, st.lists(WORDS, min_size=1, max_size=3).map(tuple), min_size=1))
+def test_a_clients_files_have_each_server_as_it_is(name: str, servers: dict[str, tuple[str, ...]]) -> None:
+    start = client_start(name, setting(servers))
+    values = [one for path, text in start.files.items() for one in leaves(read(path, text))]
+    for line in servers.values():
+        shapes = ({"command": line[0], "args": list(line[1:])}, {"command": list(line)})
+        assert any(isinstance(one, dict) and one | shape == one for one in values for shape in shapes)
+    assert {LOG: "/tmp/of-its-own/log"} in values
+    told = [*start.argv, *start.variables.values(), *values]
+    assert not any(place in str(told) for place in ("{openai}", "{model}", "{servers}", "{folder}", "{name}"))
+    assert any("http://127.0.0.1:1/key" in str(one) for one in told)
+    assert all((Path("/tmp/of-its-own") / path).is_relative_to("/tmp/of-its-own") for path in start.files)
+
+
+def test_a_model_is_asked_for_by_its_own_api() -> None:
+    servers = {"a": ("b",)}
+    claude = client_start("copilot-cli", setting(servers, "claude-sonnet-4.5")).variables
+    assert claude["COPILOT_PROVIDER_TYPE"] == "anthropic"
+    assert not claude["COPILOT_PROVIDER_BASE_URL"].endswith("/v1")
+    assert client_start("codex", setting(servers, "gpt-5.5")).argv[-1] == "gpt-5.5"
+    assert "--model" not in client_start("codex", setting(servers)).argv
+
+
+def test_a_client_gets_no_variable_of_the_persons_and_their_program_no_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("MISTRAL_API_KEY", "HF_TOKEN", "HTTPS_PROXY", "VIRTUAL_ENV"):
+        monkeypatch.setenv(name, "own-value-12")
+    given = setting({"a": ("b",)})
+    theirs = environment(own_start(["b"], given), given)
+    assert [name for name, value in theirs.items() if value == "own-value-12"] == [
+        "HTTPS_PROXY",
+        "VIRTUAL_ENV",
+    ]
+    assert json.loads(theirs[SERVERS])["mcpServers"]["a"]["command"] == "b"
+    assert "own-value-12" not in environment(Start(("b",), {}), given).values()
+
+
+def test_a_programs_name_and_frameworks_are_those_of_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, version in (("@mastra/mcp", "2.0.1"), ("ai", "7.1.0"), ("left-pad", "1.0.0")):
+        package = tmp_path / "node_modules" / name / "package.json"
+        package.parent.mkdir(parents=True)
+        package.write_text(json.dumps({"version": version}))
+    (tmp_path / "mine.mjs").touch()
+    words = ("node", "--no-warnings", "mine.mjs")
+    assert (own_name(words), frameworks(words, {})) == ("mine", "ai 7.1.0, @mastra/mcp 2.0.1")
+    assert own_name(("python", "-m", "mine.agent")) == "mine.agent"
+    assert frameworks(("no-such-python", "x"), {}) == "ai 7.1.0, @mastra/mcp 2.0.1"
+    assert frameworks((str(tmp_path / "python3"), "x"), {}) == ""
+
+
+@pytest.mark.parametrize("name", samples())
+def test_a_sample_uses_the_servers_it_is_given(name: str) -> None:
+    code = samples()[name]["code"]
+    assert SERVERS in code
+    assert len(code.splitlines()) <= 14
+    if samples()[name]["installs"].startswith("pip"):
+        ast.parse(code)
