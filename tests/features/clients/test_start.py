@@ -27,7 +27,7 @@ NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,9}", fullmatch=True)
 
 def setting(servers: Mapping[str, tuple[str, ...]], model: str = "") -> Setting:
     folder = Path("/tmp/of-its-own")
-    return Setting(folder, "http://127.0.0.1:1/key", servers, folder / "log", model)
+    return Setting(folder, "http://127.0.0.1:1/key", servers, folder / "log", model, slow=False)
 
 
 def leaves(data: Any) -> Iterator[Any]:
