@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from inspector.clients.client import Confidence, find_client
-from inspector.features.clients.measured import measurement
+from inspector.features.clients.measured import conversation
 from inspector.features.clients.measured.start import STARTS
 from tests.support import tiny_agent
 from tests.support.commands import Toolsight, in_process
@@ -98,7 +98,7 @@ def test_whatever_a_client_leaves_is_gone(
     [
         ("hang", "1", "not done after 1 second and 0 requests", "Log in to go on."),
         ("end", "60", "ended with exit code 0 after 0 requests", "I have no key."),
-        ("flood", "60", "sent more than 30 requests", "--requests"),
+        ("flood", "60", "asked its model more than 30 times", ""),
     ],
 )
 def test_a_client_that_hangs_floods_or_gives_up_ends_the_measurement(
@@ -111,7 +111,7 @@ def test_a_client_that_hangs_floods_or_gives_up_ends_the_measurement(
     told: str,
     hint: str,
 ) -> None:
-    monkeypatch.setattr(measurement, "_MOST_REQUESTS", 30)
+    monkeypatch.setattr(conversation, "_MOST", 30)
     (agent / "mode").write_text(mode)
     file = tmp_path / "mine.toml"
     done = toolsight(

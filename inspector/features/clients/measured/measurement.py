@@ -35,8 +35,6 @@ from inspector.mcp.reaper import Reaper
 
 _SERVER_LOG: Final = "server.jsonl"
 _LAST_WORDS = 2_000
-_MOST_REQUESTS = 1_000
-"""A conversation takes about a hundred."""
 # A client that has got its last answer may take so long to end.
 _LAST_SECONDS = 15.0
 
@@ -77,15 +75,7 @@ def measured(
     # The server appends to it.
     open_private(folder / _SERVER_LOG, "w").close()
     talk = Conversation(ServerLog(folder / _SERVER_LOG))
-
-    def heard(done: int, total: int) -> None:
-        progress(done, total)
-        if len(talk.exchanges) > _MOST_REQUESTS:
-            told = f"the client sent more than {count(_MOST_REQUESTS, 'request')} to its model"
-            stand_in.failure = ProtocolError(told, hint="--requests keeps the first of them.")
-            stand_in.done.set()
-
-    stand_in = StandIn(talk, folder / "requests", heard)
+    stand_in = StandIn(talk, folder / "requests", progress)
     found = Measured(subject.name)
     try:
         run(_converse(found, stand_in, subject, folder, agree))

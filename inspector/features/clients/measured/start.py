@@ -78,7 +78,8 @@ class Start:
 def client_start(name: str, setting: Setting) -> Start:
     """How a client of `STARTS` is started."""
     how = STARTS[name]
-    entries = setting.entries(how.get("server", _SERVER))
+    entries = dict(setting.entries(how.get("server", _SERVER)))
+    entries |= {name: {**entries[name], **how.get("first", {})} for name in list(entries)[:1]}
     values = {
         "{asked}": _ASKED,
         "{address}": setting.address,
