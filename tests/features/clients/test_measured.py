@@ -23,7 +23,7 @@ from inspector.clients.seen import SeenTool
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.marks import ServerLog
-from inspector.features.clients.measured.reading import Reading
+from inspector.features.clients.measured.run_reader import read_run
 from inspector.features.clients.measured.wire import Api, Heard, SentTool, read
 from inspector.search.ranker.client_ranker import ClaudeCodeRanker
 from tests.support.following_client import FollowingClient
@@ -35,7 +35,7 @@ APIS: tuple[Api, ...] = ("messages", "chat", "responses")
 
 
 def measured(client: FollowingClient) -> Client:
-    return read_client("mine", Reading(client.converse()).toml("Mine", DAY))
+    return read_client("mine", read_run(client.converse()).toml("Mine", DAY))
 
 
 def following(tmp_path: Path, client: Client, api: Api = "messages", results: int = 10**9) -> FollowingClient:
@@ -109,7 +109,7 @@ def test_a_text_of_a_result_is_measured_by_what_is_left_of_it(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["claude-code", "codex"])
 def test_a_ranker_that_finds_something_else_is_not_taken_over(tmp_path: Path, name: str) -> None:
     client = following(tmp_path, find_client("claude-code"))
-    reading = Reading(client.converse())
+    reading = read_run(client.converse())
     reading.compare(find_client(name), DAY)
     found = read_client("mine", reading.toml("Mine", DAY))
     assert found.search.ranker == ""
@@ -126,7 +126,7 @@ def test_a_ranker_that_finds_the_same_is_taken_over_and_equal_tools_may_change_p
         return [client.seen[at] for at in best if not client.seen[at].refused][:5]
 
     client.search = search  # type: ignore[method-assign]
-    reading = Reading(client.converse())
+    reading = read_run(client.converse())
     reading.compare(find_client("claude-code"), DAY)
     found = read_client("mine", reading.toml("Mine", DAY))
     assert found.search.ranker == "claude-code"
@@ -142,7 +142,7 @@ def test_a_client_that_starts_no_server_or_has_no_tools_is_told(tmp_path: Path) 
     talk = Conversation(ServerLog(client.log))
     assert talk.reply(replace(heard, tools=())) == ((), "Measured.")
     with pytest.raises(ProtocolError, match="gave its model no tool"):
-        Reading(talk)
+        read_run(talk)
 
 
 def test_a_request_that_is_repeated_is_answered_alike(tmp_path: Path) -> None:

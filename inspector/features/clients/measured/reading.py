@@ -41,8 +41,6 @@ class Reading:
 
     def __init__(self, conversation: Conversation, version: str = "") -> None:
         """Raises ProtocolError if the model was never given a tool, or the client lists none before."""
-        from inspector.features.clients.measured import reading_calls, reading_tools
-
         self.talk = conversation
         self.marks = conversation.log.marks
         self.messages = conversation.log.messages
@@ -60,8 +58,6 @@ class Reading:
         # What stands in no table.
         self.top: dict[str, Any] = {}
         self.facts: list[Said] = []
-        for part in (*reading_tools.PARTS, *reading_calls.PARTS):
-            self.facts += part(self)
 
     @cached_property
     def sent(self) -> Mapping[Key, tuple[Exchange, SentTool]]:
