@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.clients.client import Topic
 from inspector.features.clients.measured.conversation import Asked
-from inspector.features.clients.measured.marks import SERVER, kept_of, left_of
+from inspector.features.clients.measured.marks import SERVER, Key, kept_of, left_of
 from inspector.features.clients.measured.reading import Reading, Said, does, shown
 from inspector.features.clients.measured.wire import Outcome
 from inspector.schema.json_value import JsonObject, compact
@@ -127,13 +127,17 @@ def _searches(reading: Reading) -> Iterator[Said]:
         if found is None:
             told = f"gets what is not understood here: “{outcome.text.strip()[:80]}”"
         else:
-            told = f"finds {', '.join(name for _, name in found) or 'nothing'}"
+            told = f"finds {', '.join(map(_named, found)) or 'nothing'}"
         yield Topic.SEARCH, f"“{asked.what}” ({about}) {told}.", shown(exchange, outcome.at)
     none = "no ranker of Toolsight's was compared with it" if most else "no search was seen"
     reading.rules["search"] |= {"results": most or 1, "none": none}
     through = {asked.call.name for _, asked, _ in reading.of("call") if asked.call.way in ("through", "code")}
     if len(through) == 1 and by:
         reading.rules["search"]["through"] = through.pop()
+
+
+def _named(key: Key) -> str:
+    return key[1] if key[0] == SERVER else f"{key[1]} of {key[0]}"
 
 
 def _results(reading: Reading) -> Iterator[Said]:
@@ -186,8 +190,9 @@ def _result(reading: Reading, asked: Asked, outcome: Outcome) -> str:
             return f"Of a text of {size:,} characters{wide}{lines}, none reaches the model: “{_start(text)}”."
         return f"Of a text of {size:,} characters{wide}{lines}, {left_of(text, size)}."
     if tool in _KINDS:
-        told = "reaches the model" if _has(tool, outcome) else "does not reach the model"
-        return f"{_KINDS[tool].capitalize()} in a result {told}, as {', '.join(outcome.kinds) or 'nothing'}."
+        if _has(tool, outcome):
+            return f"A result's {_KINDS[tool]} reaches the model, as {', '.join(outcome.kinds)}."
+        return f"A result's {_KINDS[tool]} does not reach the model, which gets: “{_start(text)}”."
     if tool in _GOT:
         parts = [name for name, bird in (("text", _TEXT), ("data", _DATA)) if bird in text]
         got = " and ".join(parts) or f"neither: “{_start(text)}”"

@@ -220,10 +220,11 @@ def _schemas(reading: Reading) -> Iterator[Said]:
             says = f"Of a schema of {size:,} bytes {got:,} are sent"
             found = [one for one in found if "description" not in one[1]]
             says += "" if "description" in compact(sent) else ", without descriptions"
+            says += _told(found) if found else ""
         else:
-            says = f"The schema of {key[1]} is sent"
+            says = f"The schema of {key[1]} is sent{_told(found)}"
             _infer(reading, key[1], found)
-        yield Topic.SCHEMAS, f"{says}{_told(found)}.", shown(exchange, tool.at)
+        yield Topic.SCHEMAS, f"{says}.", shown(exchange, tool.at)
     if reading.sent.keys() & {(_SCHEMAS, "keywords"), (_SCHEMAS, "extra")}:
         for name in ("odd_parameters", "untyped", "references"):
             if (_SCHEMAS, name) not in reading.sent:
