@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from inspector.clients.client import Client
+from inspector.clients.golden import declared_tool
 from inspector.clients.seen import SeenTool, cut, see
 from inspector.features.clients.measured.answer import answer
 from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.marks import SERVER, ServerLog
-from inspector.features.clients.measured.reading import declared_tool
 from inspector.features.clients.measured.wire import Api, Call, read
 from tests.support.in_process import fixture_module
 
@@ -41,7 +41,7 @@ class FollowingClient:
             self.note("tools/list", server)
         if not self.client.listing.first_page:
             self.note("tools/list", cursor="1")
-        declared = [declared_tool(server, one) for server, tools in servers.items() for one in tools]
+        declared = [declared_tool(server, one, 1) for server, tools in servers.items() for one in tools]
         self.seen = [see(self.client, one) for one in declared]
 
     def note(self, method: str, server: str = SERVER, **params: Any) -> None:

@@ -5,21 +5,20 @@ Nothing is concluded from what did not happen: a client that was not asked for s
 
 import platform
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from inspector.clients.client import Client, Topic, read_client
+from inspector.clients.golden import Definition, GoldenRun, declared_tool, same_definitions
 from inspector.clients.rule import written_table
-from inspector.clients.seen import see_all
 from inspector.core.error import ConfigError, ProtocolError
 from inspector.core.number import count
-from inspector.core.tool import Tool, acting_meta
+from inspector.core.tool import Tool
 from inspector.features.clients.measured.conversation import Asked, Conversation, Exchange, Kind
 from inspector.features.clients.measured.marks import SERVER, Key
 from inspector.features.clients.measured.wire import Outcome, SentTool
-from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:
     from inspector.search.index.tool_index import ToolIndex
@@ -73,23 +72,13 @@ class Reading:
     @cached_property
     def declared(self) -> tuple[Tool, ...]:
         """The tools of all servers but the one that came later, as a catalog."""
+        every = self.marks.tools.items()
         return tuple(
-            declared_tool(server, tool) for (server, name), tool in self.marks.tools.items()
-            if (server, name) != self.marks.later
-        )  # fmt: skip
-
-    def same(self, client: Client) -> list[Key]:
-        """Those of the definitions that were sent which a client's rules give as they were sent."""
-        every = replace(client, listing=replace(client.listing, before="definitions"))
-        told = {
-            (one.tool.server, one.tool.name): (one.name, one.description.shown, one.parameters)
-            for one in see_all(every, self.declared)
-            if one.refused is None
-        }
-        return [key for key, definition in self.definitions.items() if told.get(key) == definition]
+            declared_tool(key[0], tool, page_of(key)) for key, tool in every if key != self.marks.later
+        )
 
     @cached_property
-    def definitions(self) -> Mapping[Key, tuple[str, str, JsonObject]]:
+    def definitions(self) -> Mapping[Key, Definition]:
         """Name, description and schema of the tools whose definitions were sent."""
         return {
             key: (tool.full_name, tool.description, tool.parameters or {})
@@ -97,13 +86,16 @@ class Reading:
             if key != self.marks.later and (tool.description or tool.parameters is not None)
         }
 
+    def _same(self, client: Client) -> list[Key]:
+        return same_definitions(client, self.declared, self.definitions)
+
     def compare(self, client: Client, day: date) -> None:
         """Take over what is known of a client where it gives the same as this one sent or found."""
         try:
-            mine = len(self.same(read_client("measured", self.toml("", day))))
+            mine = len(self._same(read_client("measured", self.toml("", day))))
         except ConfigError:
             mine = 0
-        same, of = len(self.same(client)), len(self.definitions)
+        same, of = len(self._same(client)), len(self.definitions)
         known = (
             f"Toolsight's rules for {client.title} give {same:,} of {of:,} definitions as this one sent them"
         )
@@ -129,11 +121,7 @@ class Reading:
         from inspector.search.index.tool_index import ToolIndex
         from inspector.search.ranker.catalog_rankers import CatalogRankers
 
-        searches = {
-            str(asked.what): found
-            for exchange, asked, outcome in self.of("search")
-            if asked.what in self.marks.queries and (found := self.found(exchange, outcome)) is not None
-        }
+        searches = {query: found for query, found in self.searches.items() if found is not None}
         if not client.search.ranker or not searches:
             return
         sent = [tool for tool in self.declared if (tool.server, tool.name) in self.sent]
@@ -151,6 +139,21 @@ class Reading:
             return
         self.rules["search"] |= {"ranker": ranker.name, "none": ""}
         self.facts.append((Topic.SEARCH, says, "" if other else "all searches"))
+
+    @cached_property
+    def searches(self) -> Mapping[str, list[Key] | None]:
+        """What each query found; None if that is not understood."""
+        return {
+            str(asked.what): self.found(exchange, outcome)
+            for exchange, asked, outcome in self.of("search")
+            if asked.what in self.marks.queries
+        }
+
+    def golden(self, name: str, day: date) -> GoldenRun:
+        """The run in small, for the rules of a client of that name to be held against."""
+        results = [says for topic, says, _ in self.facts if topic is Topic.RESULTS]
+        about = (name, self.version, self.first.heard.model, day.isoformat())
+        return GoldenRun(*about, self.declared, self.definitions, self.searches, results)
 
     @cached_property
     def _nothing(self) -> str:
@@ -213,17 +216,9 @@ class Reading:
         return text.encode("utf-8", "replace").decode()
 
 
-def declared_tool(server: str, raw: JsonObject) -> Tool:
-    """A tool as one of the marked servers declares it."""
-    return Tool(
-        server,
-        raw["name"],
-        raw.get("description", ""),
-        raw["inputSchema"],
-        title=raw.get("title", ""),
-        meta=acting_meta(raw.get("_meta")),
-        page=2 if raw["name"] == _PAGE_TWO else 1,
-    )
+def page_of(key: Key) -> int:
+    """The page of its server's list on which a tool stands."""
+    return 2 if key[1] == _PAGE_TWO else 1
 
 
 def shown(exchange: Exchange, at: str) -> str:

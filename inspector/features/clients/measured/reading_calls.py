@@ -12,7 +12,7 @@ from inspector.features.clients.measured.wire import Outcome
 from inspector.schema.json_value import JsonObject, compact
 
 _META = "io.modelcontextprotocol/"
-_ENDS, _END = "marked-ends", "end_now"
+_ENDS, _END, _OLD = "marked-ends", "end_now", "marked-old"
 _TEXT, _DATA, _ERROR = "grebe", "dabchick", "petrel"
 
 
@@ -145,7 +145,7 @@ def _results(reading: Reading) -> Iterator[Said]:
     left_out: list[str] = []
     for exchange, asked, outcome in reading.of("call"):
         server, tool = asked.key
-        if server == SERVER and (says := _result(reading, asked, outcome)):
+        if server in (SERVER, _OLD) and (says := _result(reading, asked, outcome)):
             seen.setdefault(tool, outcome.text)
             left_out += [_KINDS[tool]] if tool in _KINDS and not _has(tool, outcome) else []
             yield Topic.RESULTS, says, shown(exchange, outcome.at)
@@ -205,6 +205,7 @@ _GOT = {
     "structured_alone": "with structured content alone",
     "text_alone": "that lacks the structured content of its schema",
     "misfit": "that does not fit its output schema",
+    "misfit_of_2025": "that does not fit its output schema, of a server of 2025-11-25 or before",
 }
 _ERRORS = {"failing": "A result that is an error", "refusing": "An error of the protocol"}
 
