@@ -25,7 +25,7 @@ _DIGITS = 8
 
 @dataclass(frozen=True, slots=True)
 class GoldenRun:
-    """A run of a client: the definitions it sent of `tools`, what its searches found, and what became of results.
+    """A run of a client: the definitions it sent of `tools`, what it found, and what became of results.
 
     A search that was not understood found None. `day` is YYYY-MM-DD.
     """

@@ -48,6 +48,10 @@ class FollowingClient:
         self.module.LOG = str(self.log)
         self.module.note(server, method=method, params=params)
 
+    @property
+    def server_log(self) -> ServerLog:
+        return ServerLog(self.log)
+
     def converse(self) -> Conversation:
         """Go on until the model calls nothing."""
         talk = Conversation(ServerLog(self.log))

@@ -191,8 +191,10 @@ class LitellmModel:
             async for chunk in answer:
                 if added := assembly.add(chunk):
                     yield TextDelta(added)
-        # litellm ends an interrupted stream as if it had stopped; this holds what the provider said.
-        if getattr(answer, "received_finish_reason", "unknown") is None:
+        # litellm ends an interrupted stream as if it had stopped. These hold what the provider said: the second
+        # where it said so with its last words, as Gemini does.
+        ends = ("received_finish_reason", "intermittent_finish_reason")
+        if all(getattr(answer, name, "unknown") is None for name in ends):
             raise no_answer(self._asked) if assembly.is_empty else broke_off(self._asked)
         if not is_usage_reported(answer):
             assembly.usage = Usage()

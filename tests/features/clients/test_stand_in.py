@@ -95,6 +95,19 @@ async def test_a_client_of_anthropics_api_gets_calls(tmp_path: Path, monkeypatch
     assert [dict(call.arguments) for call in reply.tool_calls] == [{"query": "osprey"}]
 
 
+@pytest.mark.slow
+async def test_a_client_of_geminis_api_gets_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", KEY)
+    async with started(tmp_path) as one:
+        model = LitellmModel("gemini/gemini-2.5-pro", api_base=one.address, timeout=20)
+        request = replace(REQUEST, tools=(FUNCTION,))
+        *_, reply = [part async for part in model.stream(request)]
+        heard = one.conversation.exchanges[-1].heard
+    assert isinstance(reply, ModelReply)
+    assert [dict(call.arguments) for call in reply.tool_calls] == [{"query": "osprey"}]
+    assert (heard.api, heard.model, heard.streamed) == ("gemini", "gemini-2.5-pro", True)
+
+
 async def test_messages_of_anthropics_api_are_answered_whole(tmp_path: Path) -> None:
     tool = {"name": "ToolSearch", "description": "Search.", "input_schema": QUERY}
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Go."}]}

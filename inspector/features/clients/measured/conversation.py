@@ -199,14 +199,16 @@ class Conversation:
                 yield tuple(self._searched("load", key, search) for key in keys)
                 continue
             # Its search tells names; definitions are had by them.
-            yield tuple(self._searched("search", key[1], search) for key in keys)
+            yield tuple(self._searched("search", key[1].rstrip("x_"), search) for key in keys)
             found = [sent.name for key in keys if (sent := self._callable(key)) is not None]
             yield (self._made("load", "", search, {"mode": "details", "functions": found}),)
 
     def _searched(self, kind: Kind, what: str | Key, search: SentTool) -> Asked:
         given = _given(search)
         name = next((one for one in ("query", "q", "text", "search") if one in given), "query")
-        return self._made(kind, what, search, {name: what if isinstance(what, str) else what[1]})
+        # A long name may be cut, but for its beginning.
+        query = what if isinstance(what, str) else what[1].rstrip("x_")
+        return self._made(kind, what, search, {name: query})
 
     def _made(
         self,
@@ -267,6 +269,9 @@ def _given(tool: SentTool) -> Sequence[str]:
     return [*as_object((tool.parameters or {}).get("properties"))]
 
 
+_SCHEMAS = ("parameters", "parametersJsonSchema", "input_schema", "inputSchema")
+
+
 def listed(outcome: Outcome) -> Iterator[SentTool]:
     """The tools that stand in the texts of an outcome as JSON. What was cut is no JSON."""
     decoder = json.JSONDecoder()
@@ -278,7 +283,8 @@ def listed(outcome: Outcome) -> Iterator[SentTool]:
             except (ValueError, RecursionError):
                 at += 1
                 continue
-            if isinstance(one.get("name"), str) and ("description" in one or "parameters" in one):
+            schema = next((one[key] for key in _SCHEMAS if isinstance(one.get(key), dict)), None)
+            if isinstance(one.get("name"), str) and ("description" in one or schema is not None):
                 where = f"{outcome.at}.output[{number}]"
-                about, schema = str(one.get("description") or ""), one.get("parameters")
+                about = str(one.get("description") or "")
                 yield SentTool(one["name"], where, "", about, schema, way="listed")

@@ -111,7 +111,7 @@ def read(api: Api, body: JsonObject, path: str = "") -> Heard:
     try:
         parts: list[Any] = list(_PARTS[api](body))
         said = body[_SAID[api]]
-    except (AttributeError, KeyError, TypeError) as error:
+    except (AttributeError, KeyError, TypeError, RecursionError) as error:
         raise ValueError(f"not a request of this API: {error!r}") from error
     model = str(body.get("model", "")) or re.sub(r".*/models/|:\w+$", "", path)
     streamed = body.get("stream") is True or path.endswith(":streamGenerateContent")
@@ -211,7 +211,22 @@ def _responses(body: JsonObject) -> _Parts:
             yield Outcome(item["call_id"], _as_parts(item["output"]), (), at)
 
 
+def _camel(value: Any) -> Any:
+    """JSON as Gemini's API takes it: its own keys may be written either way."""
+    if isinstance(value, list):
+        return [_camel(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    keys = {re.sub(r"_([a-z])", lambda found: found[1].upper(), key): key for key in value}
+    return {key: value[old] if key in _FREE else _camel(value[old]) for key, old in keys.items()}
+
+
+# What is the client's within it: schemas, arguments and results.
+_FREE = frozenset({"parameters", "parametersJsonSchema", "args", "response"})
+
+
 def _gemini(body: JsonObject) -> _Parts:
+    body = _camel(body)
     for at, group in _numbered(body.get("tools"), "tools"):
         for inner, one in _numbered(group.get("functionDeclarations"), f"{at}.functionDeclarations"):
             schema = one.get("parametersJsonSchema", one.get("parameters"))

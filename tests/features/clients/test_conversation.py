@@ -1,0 +1,181 @@
+"""The stand-in's conversation: a tool is known by its mark, and what is not in the script stands beside it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.clients.client import find_client
+from inspector.core.error import ProtocolError
+from inspector.features.clients.measured.conversation import Conversation
+from inspector.features.clients.measured.marks import SERVER, Key, Marks, cut, kept_of
+from inspector.features.clients.measured.run_reader import read_run
+from inspector.features.clients.measured.wire import Heard, Outcome, SentText, SentTool, read
+from tests.support.following_client import FollowingClient
+from tests.support.in_process import fixture_module
+
+WORDS = st.text("abcxyz _-.<>", max_size=12)
+
+
+@pytest.fixture(scope="module")
+def marks(tmp_path_factory: pytest.TempPathFactory) -> Marks:
+    log = tmp_path_factory.mktemp("marks") / "server.jsonl"
+    return FollowingClient(find_client("none"), "chat", log).server_log.marks
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> FollowingClient:
+    return FollowingClient(find_client("none"), "chat", tmp_path / "server.jsonl")
+
+
+def begun(client: FollowingClient) -> tuple[Conversation, Heard]:
+    """A conversation, and the request with which it has begun."""
+    talk, heard = Conversation(client.server_log), read("chat", client.body())
+    assert talk.reply(heard)[0]
+    return talk, heard
+
+
+def calls(talk: Conversation, heard: Heard) -> list[str]:
+    return [call.name for call in talk.reply(heard)[0]]
+
+
+# Which tool it is.
+
+
+@given(before=WORDS, after=WORDS, name=WORDS, number=st.integers(0))
+def test_a_tool_is_known_by_its_mark_whatever_name_it_gets_and_whatever_stands_around_its_description(
+    marks: Marks, before: str, after: str, name: str, number: int
+) -> None:
+    described = {key: tool for key, tool in marks.tools.items() if "description" in tool}
+    key = [*described][number % len(described)]
+    text = f"{before} {described[key]['description'][:10]}{after}"
+    assert marks.key_of(SentTool(name, "", "", text)) == key
+
+
+@given(st.text("abcdefghijklmnopqrstuvwxyz_", max_size=20), st.text("abcdefg hij", max_size=40))
+def test_a_tool_of_the_clients_own_is_none_of_the_servers(marks: Marks, name: str, about: str) -> None:
+    assert marks.key_of(SentTool(name, "", "", about, {"properties": {"query": {}}})) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("mcp__marked-server__ping", (SERVER, "ping")),
+        ("mcp_marked_server.ping", (SERVER, "ping")),
+        ("marked-second-ping", ("marked-second", "ping")),
+        ("marked-odd__dotted_name_1xo676p", ("marked-odd", "dotted.name")),
+        (
+            "marked_server___" + ("name_of_107_".ljust(107, "x"))[:40],
+            (SERVER, "name_of_107_".ljust(107, "x")),
+        ),
+        ("marked-server__shipping", None),
+        ("ping", None),
+    ],
+)
+def test_a_bare_name_is_a_tools_behind_its_servers(marks: Marks, name: str, key: Key | None) -> None:
+    assert marks.key_of_name(name) == key
+
+
+@given(st.integers(30, 12_000), st.integers(0, 9))
+def test_a_cut_is_found_where_it_is_in_indented_text_as_well(kept: int, indent: int) -> None:
+    whole = fixture_module("marked_tools").INSTRUCTIONS
+    blank = "\n" + " " * indent
+    assert cut(whole, f"before\n{whole[:kept]}")[0] == kept
+    assert cut(whole, f"before{blank}{whole.replace(chr(10), blank)} after")[0] == 0
+
+
+@given(size=st.integers(100, 3000), head=st.integers(1, 20), tail=st.integers(1, 20))
+def test_what_is_left_of_a_result_is_its_beginning_and_its_end(size: int, head: int, tail: int) -> None:
+    text = fixture_module("marked_tools").marked(size * 8)
+    assert kept_of(text, len(text)) == (len(text), 0)
+    left = f"{text[: head * 8]} ... {text[-tail * 8 :]}"
+    kept, end = kept_of(left, len(text))
+    assert kept == head * 8
+    assert 0 <= tail * 8 - end < 8
+
+
+# What is no part of the script.
+
+
+def test_a_request_without_tools_gets_a_text_and_changes_nothing(client: FollowingClient) -> None:
+    talk, heard = begun(client)
+    before = talk.progress
+    assert calls(talk, replace(heard, tools=())) == []
+    assert (talk.progress, talk.is_done) == (before, False)
+
+
+def test_a_summary_of_the_conversation_gets_a_text_and_the_call_stays_open(client: FollowingClient) -> None:
+    talk, heard = begun(client)
+    [first] = talk.exchanges[0].asked
+    done = Outcome("call_0", ("pong",), (), "messages[2]")
+    second = calls(talk, replace(heard, outcomes=(done,), last="a result"))
+    summary = replace(heard, outcomes=(done,), last="Summarize the conversation.")
+    assert calls(talk, summary) == []
+    assert calls(talk, replace(heard, outcomes=(done,), last="a result")) == second
+    assert first.key == (SERVER, "ping")
+
+
+def test_a_client_that_shortened_the_conversation_goes_on_with_the_next_call(client: FollowingClient) -> None:
+    talk, heard = begun(client)
+    done = Outcome("call_0", ("pong",), (), "messages[2]")
+    open_ = calls(talk, replace(heard, outcomes=(done,), last="a result"))
+    went_on = calls(talk, replace(heard, last="the summary"))
+    assert went_on
+    assert went_on != open_
+
+
+def test_a_client_whose_tools_are_late_is_asked_for_what_there_is_not_until_they_come(
+    client: FollowingClient,
+) -> None:
+    heard = read("chat", client.body())
+    late = replace(heard, tools=(SentTool("own", "tools[0]"),))
+    talk = Conversation(client.server_log)
+    [call] = talk.reply(late)[0]
+    unknown = Outcome(call.id, ("no such tool",), (), "messages[2]")
+    [next_] = talk.reply(replace(heard, outcomes=(unknown,)))[0]
+    assert call.name != next_.name
+    assert talk.exchanges[1].asked[0].key == (SERVER, "ping")
+
+
+def test_a_client_that_asks_without_end_is_stopped(client: FollowingClient) -> None:
+    talk, heard = begun(client)
+    for _ in range(599):
+        talk.reply(heard)
+    with pytest.raises(ProtocolError, match="more than 600 times"):
+        talk.reply(heard)
+
+
+def test_a_parameter_that_the_client_requires_is_filled_in(client: FollowingClient) -> None:
+    heard = read("chat", client.body())
+    risk = {"security_risk": {"type": "string", "enum": ["LOW", "HIGH"]}, "summary": {"type": "string"}}
+    added = {"type": "object", "properties": risk, "required": ["security_risk"]}
+    talk = Conversation(client.server_log)
+    [call] = talk.reply(replace(heard, tools=tuple(replace(one, parameters=added) for one in heard.tools)))[0]
+    assert call.arguments == {"security_risk": "LOW"}
+
+
+# What is not understood.
+
+
+def searched(client: FollowingClient, text: str) -> Heard:
+    heard = read("chat", client.body())
+    search = SentTool("tool_search", "tools[0]", "", "", {"properties": {"query": {}}}, way="search")
+    return replace(heard, tools=(search,), texts=(SentText("system", text, "messages[0]"),))
+
+
+def test_a_search_whose_outcome_is_not_understood_has_found_neither_something_nor_nothing(
+    client: FollowingClient,
+) -> None:
+    heard, talk = searched(client, ""), Conversation(client.server_log)
+    outcomes: list[Outcome] = []
+    while found := talk.reply(replace(heard, outcomes=tuple(outcomes), last=str(len(outcomes))))[0]:
+        for call in found:
+            query = call.arguments["query"]
+            text = "A riddle." if query == "osprey" else f"No tool for {query}."
+            text = "1. mcp_marked_server.field_description - 18.5" if query == "kestrel" else text
+            outcomes.append(Outcome(call.id, (text,), (), "messages[1]"))
+    searches = read_run(talk).searches
+    assert searches["osprey"] is None
+    assert searches["goshawk"] == []
+    assert searches["kestrel"] == [(SERVER, "field_description")]
