@@ -191,8 +191,8 @@ class LitellmModel:
             async for chunk in answer:
                 if added := assembly.add(chunk):
                     yield TextDelta(added)
-        # litellm ends an interrupted stream as if it had stopped. These hold what the provider said: the second
-        # where it said so with its last words, as Gemini does.
+        # litellm ends an interrupted stream as if it had stopped. These hold what the provider said, the
+        # second if it said so with its last words, as Gemini does.
         ends = ("received_finish_reason", "intermittent_finish_reason")
         if all(getattr(answer, name, "unknown") is None for name in ends):
             raise no_answer(self._asked) if assembly.is_empty else broke_off(self._asked)

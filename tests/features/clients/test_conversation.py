@@ -1,4 +1,4 @@
-"""The stand-in's conversation: a tool is known by its mark, and what is not in the script stands beside it."""
+"""The stand-in's conversation: a tool is known by its mark, and side requests are no part of the script."""
 
 from dataclasses import replace
 from pathlib import Path

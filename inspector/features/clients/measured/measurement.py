@@ -28,7 +28,7 @@ from inspector.features.clients.measured.program import (
     version,
     write,
 )
-from inspector.features.clients.measured.reading import Reading
+from inspector.features.clients.measured.run_reader import read_run
 from inspector.features.clients.measured.stand_in import StandIn, listening
 from inspector.features.clients.measured.start import Setting, Start, client_start
 from inspector.mcp.reaper import Reaper
@@ -184,7 +184,7 @@ def _by_hand_text(setting: Setting) -> str:
 
 def _file(subject: Subject, talk: Conversation, version: str) -> str:
     """The client's file; searches as a known client does, if it does."""
-    reading, name = Reading(talk, version), subject.name
+    reading, name = read_run(talk, version), subject.name
     if subject.program and version:
         reading.top["title"] = f"{name} ({version})"
     if name in NAMES:
