@@ -12,7 +12,8 @@ from inspector.core.ports import EventStore
 from inspector.features.agents.command import MachineLibrary
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript import Answered, Entry
-from inspector.features.agents.transcript_file.reader import Format, line_reader, open_transcript
+from inspector.features.agents.transcript_file.format import Format
+from inspector.features.agents.transcript_file.reader import line_reader, open_transcript
 from inspector.features.agents.transcript_file.record_reader import RecordReader
 from inspector.store.store import MemoryStore
 from tests.support.fakes import WordCounter
@@ -24,7 +25,21 @@ FILES = {
     Format.VSCODE: SMALL / "vscode.json",
     Format.COPILOT: SMALL / "copilot.jsonl",
     Format.OTEL: SMALL / "otel.jsonl",
+    Format.QWEN: SMALL / "qwen.jsonl",
+    Format.GEMINI: SMALL / "gemini.jsonl",
+    Format.OPENCODE: SMALL / "opencode.json",
+    Format.CLINE: SMALL / "cline" / "1791532800000_a1.messages.json",
+    Format.CONTINUE: SMALL / "continue.json",
+    Format.KIMI: SMALL / "kimi" / "agents" / "main" / "wire.jsonl",
+    Format.VIBE: SMALL / "vibe" / "journal" / "0000000000000001.jsonl",
+    Format.DROID: SMALL / "droid" / "session.jsonl",
+    Format.OPENHANDS: SMALL / "openhands" / "events" / "event-00000-e0.json",
+    Format.FAST_AGENT: SMALL / "fast-agent" / "history_baker.json",
+    Format.GPTME: SMALL / "gptme.jsonl",
 }
+GROWING = tuple(kind for kind, path in FILES.items() if path.suffix == ".jsonl")
+"""The formats that have a record a line."""
+WITHOUT_COSTS = {Format.QWEN, Format.GEMINI, Format.KIMI, Format.VIBE, Format.DROID}
 CODE_MODE, SUB_AGENT = SMALL / "codex-code-mode.jsonl", SMALL / "claude-code-agent.jsonl"
 _Kind = TypeVar("_Kind")
 
@@ -35,9 +50,10 @@ def line(record: object) -> bytes:
 
 
 def records(path: Path) -> list[dict[str, Any]]:
-    """The records of a small transcript."""
-    text = path.read_text(encoding="utf-8")
-    return [json.loads(text)] if path.suffix == ".json" else [json.loads(one) for one in text.splitlines()]
+    """The records of a small transcript, in all its files."""
+    texts = [(file.suffix, file.read_text(encoding="utf-8")) for file in open_transcript(path).files]
+    values = ([text] if suffix == ".json" else text.splitlines() for suffix, text in texts)
+    return [json.loads(one) for value in values for one in value]
 
 
 def fed(reader: RecordReader, lines: Iterable[bytes]) -> list[Entry]:

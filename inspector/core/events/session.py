@@ -106,7 +106,7 @@ class ModelResponded(Event, kind="response", groups={Group.MODEL}):
 
     `message` is the answer's id in an imported transcript: it is the same in every copy of it. `counted` are
     the answer's tokens as counted here, for providers that report none, `tool_tokens` those of the tools'
-    definitions as an agent counted them.
+    definitions as an agent counted them, `dollars` what an agent reckons that it cost.
     """
 
     call: int
@@ -120,6 +120,7 @@ class ModelResponded(Event, kind="response", groups={Group.MODEL}):
     message: str = ""
     counted: int = 0
     tool_tokens: int | None = None
+    dollars: float | None = None
 
     def summary(self) -> str:
         calls = "thinks" if self.thought else ", ".join(call.name for call in self.tool_calls)

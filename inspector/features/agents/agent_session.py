@@ -71,7 +71,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST]
 
 
-READING = 3
+READING = 4
 """The version of these rules; a change of the events that they make needs the next number."""
 
 
@@ -184,6 +184,7 @@ class AgentSession:
             answered.finish_reason or "stop",
             message=answered.id,
             tool_tokens=answered.tool_tokens,
+            dollars=answered.dollars,
         )
 
     def _request(self) -> Iterator[events.Event]:

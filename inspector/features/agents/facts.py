@@ -15,7 +15,7 @@ from inspector.features.agents.finding import (
     ToolUse,
     by_tokens,
 )
-from inspector.features.agents.importing import Found, Imported
+from inspector.features.agents.importing import Counts, Found, Imported
 from inspector.session.miss import backlog
 
 _USE = (
@@ -68,17 +68,20 @@ def tools_json(tools: Sequence[tuple[str, ToolUse]]) -> list[dict[str, Any]]:
 
 def reported_text(reported: Reported) -> str:
     """What providers reported, and what it costs at list prices."""
-    if not reported.calls:
-        return "no tokens were reported"
-    calls, output = count(reported.calls, "model call"), f"{tokens(reported.output)} output"
+    reckoned = f"; the agent reckons {money(reported.reckoned)}" if reported.reckoned else ""
+    if not (reported.calls or reported.input):
+        return f"no tokens were reported{reckoned}"
+    calls = count(reported.calls, "model call") if reported.calls else "all model calls together"
+    output = f"{tokens(reported.output)} output"
     if not reported.input:
-        return f"reported for {calls}: {output}, but not the input"
+        return f"reported for {calls}: {output}, but not the input{reckoned}"
     cached = f"{tokens(reported.read)} read from the cache, {tokens(reported.written)} written"
     if reported.priced:
         share = "" if reported.priced == reported.calls else f" for {reported.priced:,} of the calls"
         price = f"{money(reported.dollars)} at list prices{share}"
     else:
         price = "no price is known"
+    price += reckoned
     return f"reported for {calls}: {tokens(reported.input)} input ({cached}), {output}; {price}"
 
 
@@ -136,6 +139,7 @@ def agents_json(report: AgentReport) -> dict[str, Any]:
             "cache_written": reported.written,
             "priced_calls": reported.priced,
             "dollars": reported.dollars if reported.priced else None,
+            "reckoned_dollars": reported.reckoned or None,
         },
         "servers": list(map(_server_json, report.servers)),
         "tools": tools_json(report.tools),
@@ -192,6 +196,8 @@ def import_line(done: Imported) -> str:
 def import_report(done: Imported) -> Iterator[str]:
     """What an import did, and what it did not understand, by kind."""
     yield import_line(done)
+    for agent in sorted({one.agent for one in done.sessions}):
+        yield _counted(agent, [one.counts for one in done.sessions if one.agent == agent])
     for what, kinds in (("not understood", done.tally.unknown), ("malformed", done.tally.malformed)):
         if kinds:
             yield f"{what}: {', '.join(f'{number:,} {kind}' for kind, number in kinds.most_common())}"
@@ -200,12 +206,33 @@ def import_report(done: Imported) -> Iterator[str]:
     )
 
 
+def _counted(agent: str, counts: Sequence[Counts]) -> str:
+    """What the transcripts of an agent say, and what none of them has."""
+
+    def total(name: str) -> float:
+        return sum(getattr(one, name) or 0 for one in counts)
+
+    calls = f"{count(int(total('calls')), 'tool call')} ({total('failed'):,} failed)"
+    used = f"{tokens(int(total('input')))} input and {tokens(int(total('output')))} output tokens"
+    lacking = [what for what in counts[0].lacks if all(what in one.lacks for one in counts)]
+    told = (
+        f"{agent}: {count(len(counts), 'session')}, {count(int(total('requests')), 'model call')}, {calls}",
+        "" if "no input tokens" in lacking and "no output tokens" in lacking else used,
+        f"{money(total('dollars'))} as the agent reckons" if total("dollars") else "",
+    )
+    return "; ".join(filter(None, (", ".join(filter(None, told)), _without(lacking))))
+
+
+def _without(lacking: Sequence[str]) -> str:
+    return f"the transcripts have {', '.join(lacking)}" if lacking else ""
+
+
 def import_json(done: Imported) -> dict[str, Any]:
     """What an import did."""
     return {
         "transcripts": done.transcripts,
         "records": done.tally.records,
-        "sessions": list(map(asdict, done.sessions)),
+        "sessions": [{**asdict(one), "lacks": one.counts.lacks} for one in done.sessions],
         "events_stored": done.added,
         "not_understood": done.tally.unknown,
         "malformed": done.tally.malformed,

@@ -180,6 +180,7 @@ class Reported:
     """What the provider reported over a session, and what that costs.
 
     `calls` counts the model calls that it reported, `priced` those of them whose model has a price.
+    `reckoned` are the US dollars that the agent itself reckons.
     """
 
     calls: int = 0
@@ -189,10 +190,11 @@ class Reported:
     written: int = 0
     priced: int = 0
     dollars: float = 0.0
+    reckoned: float = 0.0
 
     def add(self, other: "Reported") -> None:
         """Count another session's too."""
-        for name in ("calls", "input", "output", "read", "written", "priced", "dollars"):
+        for name in ("calls", "input", "output", "read", "written", "priced", "dollars", "reckoned"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
@@ -305,7 +307,7 @@ def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int]) -> No
 def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices | None]) -> Reported:
     usage = event.usage
     if usage.input_tokens is None and usage.output_tokens is None:
-        return Reported()
+        return Reported(reckoned=event.dollars or 0.0)
     cost = CallCost(
         event.call,
         TokenParts(),
@@ -326,6 +328,7 @@ def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices 
         written=usage.written_tokens or 0,
         priced=int(is_call and dollars is not None),
         dollars=dollars or 0.0,
+        reckoned=event.dollars or 0.0,
     )
 
 

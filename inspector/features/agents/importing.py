@@ -15,10 +15,56 @@ from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import clean
 from inspector.features.agents.agent_session import UNKNOWN_AGENT, AgentSession, entry_key, session_id
 from inspector.features.agents.finding import Findings
-from inspector.features.agents.transcript import Asked, Begun, Entry, Tally
+from inspector.features.agents.transcript import (
+    TOTALS,
+    Answered,
+    Asked,
+    Begun,
+    Called,
+    Entry,
+    Searched,
+    Tally,
+    ToolsOffered,
+)
 
 _COMPARED = 200
 _BATCH = 100
+
+
+@dataclass(slots=True)
+class Counts:
+    """What a transcript says of a session. Tokens and US dollars are None where it says nothing of them."""
+
+    requests: int = 0
+    calls: int = 0
+    failed: int = 0
+    definitions: int = 0
+    input: int | None = None
+    output: int | None = None
+    dollars: float | None = None
+
+    def add(self, entry: Entry) -> None:
+        """Count what an entry says."""
+        match entry:
+            case Called(ok=ok):
+                self.calls, self.failed = self.calls + 1, self.failed + (not ok)
+            case ToolsOffered(tools=tools) | Searched(found=tools):
+                self.definitions += sum(tool.definition is not None for tool in tools)
+            case Answered(usage=used):
+                self.requests += entry.finish_reason != TOTALS
+                told = (used.input_tokens, used.output_tokens, entry.dollars)
+                for name, more in zip(("input", "output", "dollars"), told, strict=True):
+                    if more is not None:
+                        setattr(self, name, (getattr(self, name) or 0) + more)
+            case _:
+                pass
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What the transcript does not have, in words."""
+        told = {"input tokens": self.input, "output tokens": self.output, "costs": self.dollars}
+        lacking = tuple(f"no {what}" for what, value in told.items() if value is None)
+        return lacking if self.definitions else (*lacking, "no tool definitions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +76,7 @@ class ImportedSession:
     events: int
     added: int
     is_new: bool
+    counts: Counts = field(default_factory=Counts)
 
 
 @dataclass(slots=True)
@@ -226,8 +273,8 @@ class Following:
             if stream.is_held:
                 self._done.held.append(stream.session)
             else:
-                told = ImportedSession(stream.session, one.agent, stream.events, stream.added, stream.is_new)
-                self._done.sessions.append(told)
+                done = (stream.events, stream.added, stream.is_new, one.counts)
+                self._done.sessions.append(ImportedSession(stream.session, one.agent, *done))
         self._open, self._current = {}, None
         self._done.is_complete = complete
         return self._done
@@ -250,6 +297,7 @@ class Following:
         over = self._current.session.turn_end() if isinstance(entry, Asked) else iter(())
         before = self._current.put(over)
         self._current.at = self._at
+        self._current.counts.add(entry)
         return before + self._current.put(self._current.session.after(entry))
 
 
@@ -337,6 +385,7 @@ class _Open:
     session: AgentSession
     stream: _Stream
     at: float
+    counts: Counts = field(default_factory=Counts)
 
     def put(self, events: Iterator[Event]) -> list[Record]:
         """Put these events into the stream, and return the records that are new to the store."""

@@ -94,7 +94,8 @@ class Answered:
 
     The names in `calls` are those that the model wrote. A search for tools is one of the calls, too.
     What ends with TOTALS is no answer: it has what several calls took beside what they say themselves.
-    `tool_tokens` are those of the tools' definitions, if the agent counted them.
+    `tool_tokens` are those of the tools' definitions, if the agent counted them, `dollars` what it reckons
+    that the call cost.
     """
 
     id: str
@@ -105,6 +106,7 @@ class Answered:
     finish_reason: str = ""
     at: float | None = None
     tool_tokens: int | None = None
+    dollars: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from inspector.features.agents.transcript import (
     ToolsOffered,
     ToolsWithdrawn,
 )
-from inspector.features.agents.transcript_file.reader import Format, line_reader
+from inspector.features.agents.transcript_file.format import Format
+from inspector.features.agents.transcript_file.reader import line_reader
 from tests.support.transcripts import (
     NO_USAGE,
     Claude,

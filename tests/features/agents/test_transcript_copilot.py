@@ -6,7 +6,8 @@ from inspector.features.agents.transcript import (
     Answered,
     Asked,
 )
-from inspector.features.agents.transcript_file.reader import Format, line_reader
+from inspector.features.agents.transcript_file.format import Format
+from inspector.features.agents.transcript_file.reader import line_reader
 from tests.support.transcripts import fed, line, of, read, total
 
 COPILOT = Format.COPILOT

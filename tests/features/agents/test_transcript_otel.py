@@ -15,7 +15,8 @@ from inspector.features.agents.transcript import (
     ServerTrouble,
     ToolsOffered,
 )
-from inspector.features.agents.transcript_file.reader import Format, line_reader
+from inspector.features.agents.transcript_file.format import Format
+from inspector.features.agents.transcript_file.reader import line_reader
 from tests.support.transcripts import FILES, fed, line, of, read, records, whole
 
 OTEL = Format.OTEL

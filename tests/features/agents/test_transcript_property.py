@@ -11,15 +11,16 @@ from hypothesis import given, strategies as st
 from fixtures.transcripts import make
 from inspector.core.number import LAST
 from inspector.features.agents.transcript import Entry
-from inspector.features.agents.transcript_file.reader import Format, line_reader
-from tests.support.transcripts import CODE_MODE, FILES, fed, records, total
+from inspector.features.agents.transcript_file.format import Format
+from inspector.features.agents.transcript_file.reader import line_reader
+from tests.support.transcripts import CODE_MODE, FILES, GROWING, fed, records, total
 
 _TURNS = 4
-MADE = {
+MADE: dict[Format, bytes] = {
     Format.CLAUDE_CODE: "".join(make.claude_code(_TURNS, seed=3)).encode(),
     Format.CODEX: "".join(make.codex(_TURNS, seed=3)).encode(),
-    Format.COPILOT: FILES[Format.COPILOT].read_bytes(),
 }
+MADE |= {kind: FILES[kind].read_bytes() for kind in GROWING if kind not in (*MADE, Format.OTEL)}
 every_kind = pytest.mark.parametrize("kind", list(MADE))
 every_format = pytest.mark.parametrize("kind", list(Format))
 json_values = st.recursive(

@@ -10,49 +10,48 @@ from typing import Any
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import (
-    AgentTool,
-    Asked,
+    TOTALS,
     Begun,
     Compacted,
     Entry,
     Searched,
-    ServerAnnounced,
-    ServerTrouble,
     Tally,
-    ToolsOffered,
-    ToolsWithdrawn,
 )
+from inspector.features.agents.transcript_file.claude_context import ContextReader, is_by_person
+from inspector.features.agents.transcript_file.message import Places, usage_of, wanted
 from inspector.features.agents.transcript_file.record_reader import (
     COPY,
     NOT_ASKED,
     OpenAnswer,
-    RecordReader,
     agent_tool,
     arguments,
     count,
-    definition_of,
     items,
     mappings,
     moment,
+    number,
     said,
-    server_name,
     text,
     texts,
 )
-from inspector.schema.json_value import JsonObject, as_object
+from inspector.schema.json_value import as_object
 
 SEARCH = "ToolSearch"
 _SERVER_SEARCH = "tool_search_tool"
-_SELECT = "select:"
 _SYNTHETIC = "<synthetic>"
 _CONVERSATION = frozenset({"user", "assistant", "system", "attachment"})
 STATES = frozenset(
     {"summary", "progress", "last-prompt", "ai-title", "custom-title", "mode", "permission-mode"}
     | {"queue-operation", "file-history-snapshot", "file-history-delta", "bridge-session", "pr-link"}
     | {"agent-name", "agent-color", "atis-latch", "worktree-state", "relocated", "frame-link", "cost-state"}
-    | {"fork-context-ref"}
+    | {"fork-context-ref", "tools-used"}
 )
 """The kinds of records that are not about models and tools."""
+_USED: Places = (
+    "input_tokens + cache_creation_input_tokens + cache_read_input_tokens",
+    *("output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    "output_tokens_details.thinking_tokens",
+)
 _INTERRUPTED = "[Request interrupted by user"
 _REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
 _INSERTED = (
@@ -67,15 +66,11 @@ def _usage_of(record: dict[str, Any]) -> Usage:
 
     All zeros is what some versions write where they do not know it.
     """
-    fresh, output = count(record.get("input_tokens")), count(record.get("output_tokens"))
-    cached = count(record.get("cache_read_input_tokens"))
-    written = count(record.get("cache_creation_input_tokens"))
-    hour = count(as_object(record.get("cache_creation")).get("ephemeral_1h_input_tokens"))
-    if not any((fresh, output, cached, written)):
+    used = usage_of(record, _USED)
+    if not any((used.input_tokens, used.output_tokens, used.cached_tokens, used.written_tokens)):
         return Usage()
-    total = None if fresh is None else fresh + (cached or 0) + (written or 0)
-    thought = count(as_object(record.get("output_tokens_details")).get("thinking_tokens"))
-    return Usage(total, output, cached, written, hour, thought)
+    hour = count(as_object(record.get("cache_creation")).get("ephemeral_1h_input_tokens"))
+    return replace(used, written_hour_tokens=hour)
 
 
 def _call_of(block: dict[str, Any]) -> ToolCall:
@@ -93,17 +88,6 @@ def _is_search(call: ToolCall | None, block: dict[str, Any], details: dict[str, 
     return is_own and (call.name == SEARCH or call.name.startswith(_SERVER_SEARCH))
 
 
-def _wanted(call: ToolCall | None, details: dict[str, Any]) -> tuple[str, tuple[str, ...], int | None]:
-    """The query of a search, or the names that were asked for; and how many tools at most."""
-    given = call.arguments if call else {}
-    query = text(given.get("query")) or text(given.get("pattern")) or text(details.get("query"))
-    limit = count(given.get("max_results", given.get("limit")))
-    if query.startswith(_SELECT):
-        names = (name.strip() for name in query.removeprefix(_SELECT).split(","))
-        return "", tuple(name for name in names if name), limit
-    return query, (), limit
-
-
 def _references(content: object) -> tuple[str, ...]:
     """The names of the tools that a result refers to, in its order."""
     found = as_object(content).get("tool_references", content)
@@ -116,87 +100,7 @@ def _error(content: object) -> str:
     return text(told.get("error_message")) or text(told.get("error_code")) or said(content)
 
 
-def _is_by_person(record: dict[str, Any]) -> bool:
-    return text(as_object(record.get("origin")).get("kind")) in ("", "human")
-
-
-class _AttachmentReader(RecordReader):
-    """Reads what the model is given beside the conversation: tools, servers and their instructions."""
-
-    def __init__(self, tally: Tally) -> None:
-        super().__init__(tally)
-        self._definitions: dict[str, JsonObject] = {}
-        self._trouble: dict[str, ServerTrouble] = {}
-
-    def _tool(self, sent: str) -> AgentTool:
-        """The tool of a name, with its definition if the transcript holds it."""
-        return agent_tool(sent, self._definitions.get(sent))
-
-    def _attachment(self, attachment: dict[str, Any], at: float | None) -> None:
-        match text(attachment.get("type")):
-            case "deferred_tools_delta":
-                self._tools_changed(attachment, at)
-            case "deferred_tools_record":
-                self._defined(attachment.get("entries"), at, deferred=True)
-            case "prompt_snapshot":
-                self._defined(attachment.get("tools"), at, deferred=False)
-            case "mcp_instructions_delta":
-                blocks = texts(attachment.get("addedBlocks"))
-                for number, name in enumerate(texts(attachment.get("addedNames"))):
-                    told = blocks[number] if number < len(blocks) else ""
-                    self._add(ServerAnnounced(server_name(name), told, at))
-            case "queued_command":
-                self._queued(attachment, at)
-            case kind:
-                # There are dozens, and most versions add one: none of the others is about tools.
-                self.tally.leave_out(f"attachment {kind}")
-
-    def _tools_changed(self, attachment: dict[str, Any], at: float | None) -> None:
-        names = texts(attachment.get("addedNames")) + texts(attachment.get("readdedNames"))
-        if names:
-            tools = tuple(self._tool(name) for name in dict.fromkeys(names))
-            self._add(ToolsOffered(tools, deferred=True, at=at))
-        if removed := texts(attachment.get("removedNames")):
-            self._add(ToolsWithdrawn(removed, at))
-        if "failedMcpServers" in attachment or "needsAuthMcpServers" in attachment:
-            self._servers_in_trouble(attachment, at)
-
-    def _servers_in_trouble(self, attachment: dict[str, Any], at: float | None) -> None:
-        """The lists are repeated whole: only what is new in them is reported."""
-        now: dict[str, ServerTrouble] = {}
-        for failed in items(attachment.get("failedMcpServers")):
-            told = as_object(failed)
-            name = server_name(text(told.get("name")) or text(failed))
-            reason = text(told.get("error")) or text(told.get("errorCode")) or "failed"
-            now[name] = ServerTrouble(name, reason)
-        for waiting in map(server_name, texts(attachment.get("needsAuthMcpServers"))):
-            now[waiting] = ServerTrouble(waiting, "needs a login", needs_login=True)
-        before, self._trouble = self._trouble, now
-        for name, trouble in now.items():
-            if before.get(name) != trouble:
-                self._add(replace(trouble, at=at))
-
-    def _defined(self, entries: object, at: float | None, *, deferred: bool) -> None:
-        new: list[AgentTool] = []
-        for entry in mappings(entries):
-            name, definition = text(entry.get("name")), definition_of(entry)
-            if name and definition is not None and self._definitions.get(name) != definition:
-                self._definitions[name] = definition
-                new.append(self._tool(name))
-        if new:
-            self._add(ToolsOffered(tuple(new), deferred, at))
-
-    def _queued(self, attachment: dict[str, Any], at: float | None) -> None:
-        """What the user wrote while the agent was working."""
-        words = said(attachment.get("prompt")).strip()
-        is_prompt = text(attachment.get("commandMode")) in ("", "prompt")
-        if words and is_prompt and _is_by_person(attachment):
-            self._add(Asked(words, at))
-        else:
-            self.tally.leave_out(NOT_ASKED)
-
-
-class ClaudeCodeReader(_AttachmentReader):
+class ClaudeCodeReader(ContextReader):
     """Reads the records of a session or of a sub-agent, whichever the first one belongs to."""
 
     def __init__(self, tally: Tally) -> None:
@@ -204,10 +108,15 @@ class ClaudeCodeReader(_AttachmentReader):
         self._paid: set[str] = set()
         self._compacted: Compacted | None = None
         self._of_sidechain: bool | None = None
+        self._dollars = 0.0
 
     def take(self, record: dict[str, Any]) -> None:
         kind = text(record.get("type"))
-        if kind in STATES or kind.startswith("artifact-"):
+        if kind.startswith("api-request"):
+            self._request(kind, record)
+        elif kind == "cost-state":
+            self._reckoned(number(record.get("totalCostUSD")))
+        elif kind in STATES or kind.startswith("artifact-"):
             self.tally.leave_out(kind)
         elif kind not in _CONVERSATION:
             self.tally.count_unknown(kind)
@@ -219,6 +128,13 @@ class ClaudeCodeReader(_AttachmentReader):
                 self._assistant(record, at)
             else:
                 self._between_answers(kind, record, at)
+
+    def _reckoned(self, dollars: float | None) -> None:
+        """Add what the client reckons that the session has cost since it said so last."""
+        if self._begun is not None and dollars is not None and dollars > self._dollars:
+            cost, self._dollars = dollars - self._dollars, dollars
+            self._open(OpenAnswer(f"cost {dollars}", finish_reason=TOTALS, dollars=cost))
+            self._close()
 
     def finish(self) -> list[Entry]:
         self._close()
@@ -286,7 +202,7 @@ class ClaudeCodeReader(_AttachmentReader):
         words = _REMINDER.sub("", words).strip()
         if words.startswith(_INTERRUPTED):
             self._interrupt(words, at, by_user=True)
-        elif record.get("isMeta") is True or words.startswith(_INSERTED) or not _is_by_person(record):
+        elif record.get("isMeta") is True or words.startswith(_INSERTED) or not is_by_person(record):
             self.tally.leave_out(NOT_ASKED)
         elif words:
             self._ask(words, at)
@@ -317,9 +233,8 @@ class ClaudeCodeReader(_AttachmentReader):
             self.tally.leave_out("synthetic answer")
         else:
             key = text(message.get("id")) or text(record.get("requestId")) or text(record.get("uuid"))
-            answer = self._answer
-            if answer is None or answer.id != key:
-                answer = self._open(OpenAnswer(key, text(message.get("model")), at))
+            self._bind(text(record.get("requestRef")), at)
+            answer = self._part_of(key, text(message.get("model")), at)
             self._piece(answer, message, at)
             if key in self._paid and not (answer.texts or answer.calls):
                 self._answer = None
@@ -377,7 +292,7 @@ class ClaudeCodeReader(_AttachmentReader):
             self._returned(call_id, said(content), ok=not failed, at=at)
             return
         self._calls.pop(call_id, None)
-        query, names, limit = _wanted(call, details)
+        query, names, limit = wanted({**details, **(call.arguments if call else {})})
         found = dict.fromkeys(_references(content) or texts(details.get("matches")))
         waiting, error = count(details.get("total_deferred_tools")), _error(content) if failed else ""
         tools = tuple(map(self._tool, found))

@@ -10,7 +10,8 @@ from typing import Any
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import AgentTool, Begun, Called, Compacted, Entry, Tally
-from inspector.features.agents.transcript_file.openai_item import ItemReader, usage_of
+from inspector.features.agents.transcript_file.message import Places, usage_of
+from inspector.features.agents.transcript_file.openai_item import ItemReader
 from inspector.features.agents.transcript_file.record_reader import (
     COPY,
     OpenAnswer,
@@ -26,7 +27,14 @@ from inspector.features.agents.transcript_file.record_reader import (
 )
 from inspector.schema.json_value import as_object
 
-_USAGE = ("input_tokens", "cached_input_tokens", "output_tokens", "reasoning_output_tokens", "total_tokens")
+_USED: Places = (
+    "input_tokens",
+    "output_tokens",
+    "cached_input_tokens",
+    "cache_write_input_tokens",
+    "reasoning_output_tokens",
+)
+_TOTALS = (*_USED, "total_tokens")
 _STATES = frozenset(
     {"world_state", "inter_agent_communication", "inter_agent_communication_metadata", "retained_context"}
     | {"security_risk_score", "realtime_item"}
@@ -206,6 +214,9 @@ class CodexReader(ItemReader):
                 self._know(window=count(payload.get("model_context_window")))
             case "task_complete" | "turn_complete":
                 self._close()
+            case "thread_settings_applied":
+                self._model = text(as_object(payload.get("thread_settings")).get("model")) or self._model
+                self._know(model=self._model)
             case "turn_aborted":
                 reason = text(payload.get("reason"))
                 self._interrupt(reason, at, by_user=reason == "interrupted")
@@ -244,11 +255,11 @@ class CodexReader(ItemReader):
             self.tally.leave_out("repeated token count")
             return
         self._total = total
-        self._paid(usage_of(as_object(info.get("last_token_usage"))), "", at)
+        self._paid(usage_of(as_object(info.get("last_token_usage")), _USED), "", at)
 
     def _recorded(self, payload: dict[str, Any], at: float | None) -> None:
         """A response's own usage; where there are records, counts say the same again."""
-        usage, response = usage_of(as_object(payload.get("usage"))), text(payload.get("response_id"))
+        usage, response = usage_of(as_object(payload.get("usage")), _USED), text(payload.get("response_id"))
         is_told = not self._has_records and self._answer is None and usage == self._last_paid
         self._has_records = True
         if is_told or (response and not self._is_new("response", response)):
@@ -269,7 +280,7 @@ class CodexReader(ItemReader):
 
 def _total_of(info: dict[str, Any]) -> tuple[int | None, ...]:
     totals = as_object(info.get("total_token_usage"))
-    return tuple(count(totals.get(key)) for key in _USAGE)
+    return tuple(count(totals.get(key)) for key in _TOTALS)
 
 
 # A model takes longer to answer than a copy takes from one record to the next, in seconds.

@@ -1,7 +1,7 @@
 """Events of GitHub Copilot CLI, a line each: `{type, data, id, timestamp}`; see docs/papers/transcripts.md.
 
-An answer says how many tokens it has; what the requests took is told once, in the totals at the end. A
-sub-agent's events are among those of its session, and are a session of their own here.
+A usage record, or in older versions an answer, says how many tokens a call took; the totals at the end have
+the rest. A sub-agent's events are among those of its session, and are a session of their own here.
 """
 
 from collections import Counter
@@ -17,6 +17,7 @@ from inspector.features.agents.transcript import (
     Compacted,
     Tally,
 )
+from inspector.features.agents.transcript_file.message import Places, usage_of
 from inspector.features.agents.transcript_file.record_reader import (
     NOT_ASKED,
     OpenAnswer,
@@ -35,7 +36,7 @@ AGENT = "copilot-cli"
 _READ = frozenset(
     {"session.start", "session.resume", "session.model_change", "session.compaction_complete", "abort"}
     | {"session.error", "session.shutdown", "user.message", "assistant.message", "assistant.turn_end"}
-    | {"tool.execution_start", "tool.execution_complete"}
+    | {"tool.execution_start", "tool.execution_complete", "session.usage_record"}
 )
 # What is kept beside them: it is said in other events, too, or is not about models and tools.
 _STATES = (
@@ -51,6 +52,8 @@ _NOT_READ = frozenset(
     | {"assistant.turn_start", "assistant.reasoning", "tool_search.activated", "skill.invoked"}
     | {"hook.start", "hook.end", "system.message", "system.notification", "tool.user_requested"}
 )
+_TOKENS: Places = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
+_COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "written_tokens")
 _INJECTED = ("skill-", "agent-")
 _BY_USER = ("user_initiated", "user_abort", "remote_command")
 
@@ -70,7 +73,8 @@ class CopilotReader(RecordReader):
         self._main = Begun(AGENT)
         self._model = self._agent = ""
         self._tools: dict[str, tuple[AgentTool, float | None]] = {}
-        self._outputs: Counter[str] = Counter()
+        self._used: dict[str, Usage] = {}
+        self._counted: Counter[tuple[str, str]] = Counter()
 
     def take(self, record: dict[str, Any]) -> None:
         kind, data = text(record.get("type")), as_object(record.get("data"))
@@ -110,6 +114,9 @@ class CopilotReader(RecordReader):
             case "session.error" | "abort":
                 reason = text(data.get("reason"))
                 self._interrupt(text(data.get("message")) or reason, at, by_user=reason in _BY_USER)
+            case "session.usage_record":
+                used = as_object(data.get("usage"))
+                self._used[text(used.get("apiCallId"))] = usage_of(used, _TOKENS)
             case "session.shutdown":
                 self._shutdown(data, at, event)
             case _:
@@ -137,18 +144,19 @@ class CopilotReader(RecordReader):
     def _answered(self, data: dict[str, Any], at: float | None, event: str) -> None:
         """An answer, or one more part of it: all parts have the same id."""
         answer_id = text(data.get("apiCallId")) or text(data.get("messageId")) or event
-        answer = self._answer
-        if answer is None or answer.id != answer_id:
-            answer = self._open(OpenAnswer(answer_id, text(data.get("model")) or self._model, at))
+        answer = self._part_of(answer_id, text(data.get("model")) or self._model, at)
         answer.say(text(data.get("content")))
         for request in mappings(data.get("toolRequests")):
             call_id, tool = text(request.get("toolCallId")), _tool(request, "name")
             given, broken = arguments(request.get("arguments"))
             self._call(ToolCall(call_id, tool.sent, given, broken))
             self._tools[call_id] = (tool, None)
-        if (output := count(data.get("outputTokens"))) is not None:
-            self._outputs[answer.model] += output - (answer.usage.output_tokens or 0)
-            answer.usage = Usage(output_tokens=output)
+        used = self._used.pop(answer_id, None) or Usage(output_tokens=count(data.get("outputTokens")))
+        if used != Usage():
+            for key in _COUNTS:
+                more = (getattr(used, key) or 0) - (getattr(answer.usage, key) or 0)
+                self._counted[answer.model, key] += more
+            answer.usage = used
 
     def _done(self, data: dict[str, Any], at: float | None) -> None:
         call_id = text(data.get("toolCallId"))
@@ -169,22 +177,19 @@ class CopilotReader(RecordReader):
         definitions = count(data.get("toolDefinitionsTokens"))
         metrics, current = as_object(data.get("modelMetrics")), data.get("currentModel")
         for model, metric in sorted(metrics.items(), key=lambda pair: pair[0] == current):
-            usage = _usage(as_object(as_object(metric).get("usage")))
-            if usage.output_tokens is not None:
-                usage = replace(usage, output_tokens=max(0, usage.output_tokens - self._outputs[model]))
+            usage = usage_of(as_object(as_object(metric).get("usage")), _TOKENS)
+            left = {
+                key: max(0, found - self._counted[model, key])
+                for key in _COUNTS
+                if (found := getattr(usage, key)) is not None
+            }
+            usage = replace(usage, **left)
             if usage.input_tokens or usage.output_tokens:
                 answer = OpenAnswer(f"{model} {event}", model, at, usage=usage, finish_reason=TOTALS)
                 answer.tool_tokens, definitions = definitions, None
                 self._open(answer)
         self._close()
-        self._outputs.clear()
-
-
-def _usage(data: dict[str, Any]) -> Usage:
-    """The usage; its input includes what was cached."""
-    keys = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
-    fresh, output, read, written, thought = (count(data.get(key)) for key in keys)
-    return Usage(fresh, output, read, written, None, thought)
+        self._counted.clear()
 
 
 def _tool(data: dict[str, Any], key: str) -> AgentTool:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from inspector.core.message import ToolCall, Usage
+from inspector.core.message import ToolCall
 from inspector.features.agents.transcript import AgentTool, Searched, Tally, ToolsOffered
 from inspector.features.agents.transcript_file.record_reader import (
     NOT_ASKED,
@@ -33,13 +33,6 @@ _INJECTED = (
     *("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions"),
     *("<turn_aborted>", "<skill>", "<subagent_notification>", "<user_shell_command>"),
 )
-
-
-def usage_of(record: dict[str, Any]) -> Usage:
-    """The usage; its input includes what was cached."""
-    keys = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens")
-    used, output, cached, written = (count(record.get(key)) for key in keys)
-    return Usage(used, output, cached, written, None, count(record.get("reasoning_output_tokens")))
 
 
 def _call_of(item: dict[str, Any], call_id: str) -> ToolCall:

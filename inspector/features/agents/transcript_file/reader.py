@@ -4,26 +4,26 @@ Files are opened for reading only, and a line at a time is in memory where the f
 """
 
 import os
-import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from enum import StrEnum
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from inspector.config.file import MEGABYTE, is_file, open_file, unusable
 from inspector.core.error import ConfigError
 from inspector.features.agents.transcript import Entry, Tally
-from inspector.features.agents.transcript_file import claude_code, codex
-from inspector.features.agents.transcript_file.claude_code import ClaudeCodeReader
-from inspector.features.agents.transcript_file.codex import CodexReader
-from inspector.features.agents.transcript_file.copilot import CopilotReader, is_event
-from inspector.features.agents.transcript_file.otel import OTelReader
-from inspector.features.agents.transcript_file.record_reader import RecordReader, mappings, parsed, text
-from inspector.features.agents.transcript_file.vscode import VSCodeReader
-from inspector.schema.json_value import as_object
+from inspector.features.agents.transcript_file.format import (
+    READERS,
+    Format,
+    document_of,
+    files_of,
+    first_file,
+    format_of,
+)
+from inspector.features.agents.transcript_file.opencode import MAGIC, is_database, rows
+from inspector.features.agents.transcript_file.record_reader import RecordReader, parsed
 
 MAX_LINE = 64 * MEGABYTE
 MAX_BYTES = 256 * MEGABYTE
@@ -35,28 +35,9 @@ _WINDOW = 27
 _BROKEN = "a compressed file that is cut off or damaged"
 
 
-class Format(StrEnum):
-    """A format of transcripts, by the program that writes it."""
-
-    CLAUDE_CODE = "claude-code"
-    CODEX = "codex"
-    VSCODE = "vscode"
-    COPILOT = "copilot-cli"
-    OTEL = "opentelemetry"
-
-
-_READERS: Mapping[Format, type[RecordReader]] = {
-    Format.CLAUDE_CODE: ClaudeCodeReader,
-    Format.CODEX: CodexReader,
-    Format.VSCODE: VSCodeReader,
-    Format.COPILOT: CopilotReader,
-    Format.OTEL: OTelReader,
-}
-
-
 def line_reader(kind: Format) -> RecordReader:
     """A reader for lines as they are appended to a transcript of this format."""
-    return _READERS[kind](Tally())
+    return READERS[kind](Tally())
 
 
 def read_lines(
@@ -141,15 +122,6 @@ def _unpacked(path: Path, file: BinaryIO) -> _Opened:
 _RECORDS = 20
 _LONGEST = 4 * MEGABYTE
 _HEAD = 64 * 1024
-# A document of one value may be too large to read it only to see what it is.
-_DOCUMENTS = (
-    (Format.OTEL, re.compile(r'"resourceSpans"\s*:\s*\[')),
-    (
-        Format.VSCODE,
-        re.compile(r'"requests"\s*:\s*\[(?:\s*\{\s*"requestId"|.*"(?:variableData|responseId)")', re.S),
-    ),
-    (Format.VSCODE, re.compile(r'"responderUsername"\s*:.*"requests"\s*:\s*\[', re.S)),
-)
 
 
 def _recognized(opened: _Opened) -> "Transcript | None":
@@ -165,45 +137,18 @@ def _recognized(opened: _Opened) -> "Transcript | None":
     if opened.is_packed:
         return None
     opened.file.seek(0)
-    head = opened.file.read(_HEAD).decode(errors="replace").removeprefix("\ufeff").lstrip()
-    patterns = _DOCUMENTS if head.startswith("{") else ()
-    whole = (Transcript(path, found, whole=True) for found, pattern in patterns if pattern.search(head))
-    return next(whole, None)
-
-
-def format_of(record: dict[str, Any]) -> Format | None:
-    """The format that a record belongs to, or None. Other programs write records that are much alike."""
-    kind = text(record.get("type"))
-    if "resourceSpans" in record:
-        return Format.OTEL
-    if isinstance(record.get("requests"), list) and _is_chat(record):
-        return Format.VSCODE
-    if kind in codex.KINDS and isinstance(record.get("payload"), dict):
-        return Format.CODEX
-    if _is_claude_code(record, kind):
-        return Format.CLAUDE_CODE
-    return Format.COPILOT if is_event(record) else None
-
-
-def _is_chat(record: dict[str, Any]) -> bool:
-    return "responderUsername" in record or any("requestId" in one for one in mappings(record["requests"]))
-
-
-def _is_claude_code(record: dict[str, Any], kind: str) -> bool:
-    """Whether no other program writes such a record: several have the same frame around other messages."""
-    if kind in ("user", "assistant"):
-        is_message = isinstance(as_object(record.get("message")).get("content"), str | list)
-        return is_message and isinstance(record.get("sessionId"), str)
-    if kind == "attachment":
-        return "sessionId" in record and bool(as_object(record.get("attachment")))
-    is_state = kind in claude_code.STATES and kind != "progress"
-    return is_state and ("sessionId" in record or "leafUuid" in record or "messageId" in record)
+    head = opened.file.read(_HEAD)
+    if head.startswith(MAGIC):
+        return Transcript(path, Format.OPENCODE) if is_database(path) else None
+    words = head.decode(errors="replace").removeprefix("\ufeff").lstrip()
+    found = document_of(words) if words.startswith("{") else None
+    return None if found is None else Transcript(path, found, whole=True)
 
 
 Progress = Callable[[int, int], None]
 """Called with the bytes read so far and the size of the file."""
 
-_SUFFIXES = (".jsonl", ".json", ".jsonl.zst")
+_SUFFIXES = (".jsonl", ".json", ".jsonl.zst", ".db")
 _NOT_CONVERSATIONS = frozenset({"tool-results", "workflows"})
 HINT = "docs/papers/transcripts.md lists the agents and files that Toolsight can read."
 
@@ -226,19 +171,43 @@ class Transcript:
     ) -> Iterator[Entry]:
         """The entries in their order; ends early when `stopped` says so. Raises ConfigError."""
         reader = line_reader(self.format)
-        self.tally = reader.tally
-        with _opened(self.path) as opened:
-            for line in (self._value(opened),) if self.whole else opened.lines():
-                if stopped():
-                    return
-                if line is None:
-                    self.tally.count_malformed("a line that is too long")
-                else:
-                    yield from reader.feed(line)
-                progress(opened.file.tell(), opened.size)
-            if opened.is_broken:
-                self.tally.count_malformed(_BROKEN)
+        reader.file, self.tally = self.path.name, reader.tally
+        done = 0
+        for path in self.files:
+            with _opened(path) as opened:
+                for line in self._lines(opened):
+                    if stopped():
+                        return
+                    if line is None:
+                        self.tally.count_malformed("a line that is too long")
+                    else:
+                        yield from reader.feed(line)
+                    progress(done + opened.file.tell(), done + opened.size)
+                done += opened.size
+                if opened.is_broken:
+                    self.tally.count_malformed(_BROKEN)
         yield from reader.finish()
+
+    @property
+    def files(self) -> list[Path]:
+        """Its files, as far as they are there. What lies beside the one that was named may be no link."""
+        own = self.path.absolute()
+        found = files_of(self.format, self.path)
+        return [path for path in found if path == own or (path.is_file() and not path.is_symlink())]
+
+    @property
+    def grows(self) -> bool:
+        """Whether it is one file to which lines are appended."""
+        is_one = len(files_of(self.format, self.path)) == 1 and self.format is not Format.OPENCODE
+        return is_one and not (self.whole or self.packed)
+
+    def _lines(self, opened: _Opened) -> Iterable[bytes | None]:
+        if opened.path == self.path.absolute():
+            if self.whole:
+                return (self._value(opened),)
+            if self.format is Format.OPENCODE:
+                return rows(opened.path)
+        return (self._value(opened),) if opened.path.suffix == ".json" else opened.lines()
 
     def _value(self, opened: _Opened) -> bytes:
         if opened.size > MAX_BYTES:
@@ -255,7 +224,7 @@ def open_transcript(path: Path) -> Transcript:
         found = _recognized(opened)
     if found is None:
         raise ConfigError(f"{path} is not a transcript in a known format", hint=HINT)
-    return found
+    return replace(found, path=first_file(found.format, path))
 
 
 def find_transcripts(folder: Path) -> list[Path]:
@@ -268,7 +237,7 @@ def find_transcripts(folder: Path) -> list[Path]:
         return [folder]
     if not folder.is_dir():
         raise ConfigError(f"{folder} does not exist", hint="Pass a transcript or a folder with transcripts.")
-    return by_age(path for path in _files(folder) if _is_transcript(path))
+    return by_age(path for path in named_like_transcripts(folder) if _is_transcript(path))
 
 
 def by_age(files: Iterable[Path]) -> list[Path]:
@@ -284,7 +253,8 @@ def changed_at(file: Path) -> float:
         return 0.0
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def named_like_transcripts(folder: Path) -> Iterator[Path]:
+    """The files in a folder and below that may be transcripts by their names; none is opened."""
     for above, folders, names in os.walk(folder):
         folders[:] = (name for name in folders if name not in _NOT_CONVERSATIONS and name[0] != ".")
         for name in names:
@@ -297,6 +267,5 @@ def _files(folder: Path) -> Iterator[Path]:
 
 def _is_transcript(path: Path) -> bool:
     with suppress(ConfigError):
-        open_transcript(path)
-        return True
+        return open_transcript(path).path == path
     return False

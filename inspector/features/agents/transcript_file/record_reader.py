@@ -142,13 +142,16 @@ _MCP = "mcp__"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
-def agent_tool(sent: str, definition: JsonObject | None = None) -> AgentTool:
+def agent_tool(
+    sent: str, definition: JsonObject | None = None, *, before: str = _MCP, between: str = "__"
+) -> AgentTool:
     """The tool of a name such as `mcp__shop__list_orders`; any other name is a tool of the agent's own.
 
-    A server whose name holds two underscores cannot be told from its tool: it ends at the first two.
+    A server whose name holds what stands `between` it and its tool cannot be told from it: it ends at the
+    first.
     """
-    server, separator, name = sent.removeprefix(_MCP).partition("__")
-    if sent.startswith(_MCP) and separator and server and name:
+    server, separator, name = sent.removeprefix(before).partition(between)
+    if sent.startswith(before) and separator and server and name:
         return AgentTool(name, server, sent, definition)
     return AgentTool(sent, "", sent, definition)
 
@@ -171,7 +174,8 @@ def definition_of(record: dict[str, Any]) -> JsonObject | None:
     """A definition with the keys that Toolsight uses; None if the record holds the name alone."""
     inner = as_object(record.get("function")) or as_object(record.get("schema"))
     found = {**inner, **record}
-    schema = next((found[key] for key in ("parameters", "input_schema", "inputSchema") if key in found), None)
+    keys = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")
+    schema = next((found[key] for key in keys if key in found), None)
     if schema is None and "description" not in found:
         return None
     return {
@@ -199,6 +203,7 @@ class OpenAnswer:
     usage: Usage = Usage()
     finish_reason: str = ""
     tool_tokens: int | None = None
+    dollars: float | None = None
 
     def say(self, text: str) -> None:
         """Add text; one that begins with what was said last is its longer form."""
@@ -213,7 +218,7 @@ class OpenAnswer:
         """The answer as far as it is known."""
         calls = tuple(self.calls.values())
         said = "\n\n".join(self.texts)
-        told = (calls, self.usage, self.finish_reason, self.at, self.tool_tokens)
+        told = (calls, self.usage, self.finish_reason, self.at, self.tool_tokens, self.dollars)
         return Answered(self.id, self.model, said, *told)
 
 
@@ -242,8 +247,10 @@ def parsed(line: bytes, tally: Tally) -> dict[str, Any] | None:
 class RecordReader(ABC):
     """Reads the records of one transcript, in the order of the file. Nothing in a record makes it fail.
 
-    The beginning comes first, and behind an answer what came while it was written.
+    The beginning comes first, and behind an answer what came while it was written. `file` is its name.
     """
+
+    file = ""
 
     def __init__(self, tally: Tally) -> None:
         self.tally = tally
@@ -292,6 +299,12 @@ class RecordReader(ABC):
         self._close()
         self._answer = answer
         return answer
+
+    def _part_of(self, key: str, model: str, at: float | None) -> OpenAnswer:
+        """The answer of this id, of which this is one more part, or a new one."""
+        if self._answer is not None and self._answer.id == key:
+            return self._answer
+        return self._open(OpenAnswer(key, model, at))
 
     def _close(self) -> None:
         """Finish the answer that is open, if any."""

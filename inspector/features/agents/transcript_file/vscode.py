@@ -7,7 +7,7 @@ extension that answered wrote them; without rounds, all is one answer. Tokens ar
 from dataclasses import dataclass, replace
 from typing import Any
 
-from inspector.core.message import ToolCall, Usage
+from inspector.core.message import ToolCall
 from inspector.features.agents.transcript import (
     AgentTool,
     Asked,
@@ -16,6 +16,7 @@ from inspector.features.agents.transcript import (
     Interrupted,
     ServerAnnounced,
 )
+from inspector.features.agents.transcript_file.message import Places, usage_of
 from inspector.features.agents.transcript_file.record_reader import (
     OpenAnswer,
     RecordReader,
@@ -36,6 +37,7 @@ _NOT_READ = frozenset(
     | {"mcpServersStarting", "questionCarousel", "treeData", "warning", "thinking", "command", "references"}
 )
 _MILLISECONDS = 1000
+_USED: Places = ("promptTokens", "completionTokens", "", "", "")
 _DENIED, _SKIPPED, _CANCELLED = 0, 5, 2
 
 
@@ -87,8 +89,7 @@ class VSCodeReader(RecordReader):
         for one in rounds:
             self._answered(one, answer_id, text(request.get("modelId")))
         if self._answer is not None:
-            used = as_object(result.get("usage"))
-            self._answer.usage = Usage(count(used.get("promptTokens")), count(used.get("completionTokens")))
+            self._answer.usage = usage_of(as_object(result.get("usage")), _USED)
         self._close()
         self._ended(request, as_object(result.get("errorDetails")), at)
 

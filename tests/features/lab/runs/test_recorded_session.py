@@ -15,7 +15,8 @@ from inspector.core.tool import Tool
 from inspector.features.agents.agent_session import AgentSession
 from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript import AgentTool, Answered, Asked, Begun, Called, Entry
-from inspector.features.agents.transcript_file.reader import Format, open_transcript
+from inspector.features.agents.transcript_file.format import Format
+from inspector.features.agents.transcript_file.reader import open_transcript
 from inspector.features.lab.runs.conversation import profiles_for, session_run
 from inspector.features.lab.runs.recorded_agent import known_runs
 from inspector.features.lab.runs.recorded_batch import play_batch, setups
