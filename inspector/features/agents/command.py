@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -28,10 +28,12 @@ from inspector.features.agents.importing import Following, Found, Imported, Impo
 from inspector.features.agents.transcript import Entry
 from inspector.features.agents.transcript_file.reader import (
     HINT,
+    Transcript,
     by_age,
     changed_at,
     find_transcripts,
     line_reader,
+    named_like_transcripts,
     open_transcript,
 )
 from inspector.search.answer.evalset import added_cases, append_cases, is_there, read_cases
@@ -42,6 +44,17 @@ AGENT_FOLDERS = {
     "claude-code": "~/.claude/projects",
     "codex": "~/.codex/sessions",
     "copilot-cli": "~/.copilot/session-state",
+    "qwen-code": "~/.qwen/projects",
+    "gemini-cli": "~/.gemini/tmp",
+    "opencode": "~/.local/share/opencode",
+    "cline": "~/.cline/data/sessions",
+    "continue": "~/.continue/sessions",
+    "kimi-code": "~/.kimi-code/sessions",
+    "vibe": "~/.vibe/logs/session/unified",
+    "droid": "~/.factory/sessions",
+    "openhands": "~/.openhands/conversations",
+    "fast-agent": ".fast-agent/sessions",
+    "gptme": "~/.local/share/gptme/logs",
 }
 """Where agents keep their transcripts, by the agent's name."""
 # A variable that moves an agent's own folder, and where its transcripts are in there.
@@ -49,12 +62,16 @@ _MOVED = {
     "claude-code": ("CLAUDE_CONFIG_DIR", "projects"),
     "codex": ("CODEX_HOME", "sessions"),
     "copilot-cli": ("COPILOT_HOME", "session-state"),
+    "opencode": ("XDG_DATA_HOME", "opencode"),
+    "continue": ("CONTINUE_GLOBAL_DIR", "sessions"),
+    "vibe": ("VIBE_HOME", "logs/session/unified"),
+    "gptme": ("XDG_DATA_HOME", "gptme/logs"),
 }
 
 
 def agent_folder(agent: str) -> Path:
     """The folder of an agent's transcripts, which may be missing."""
-    variable, within = _MOVED[agent]
+    variable, within = _MOVED.get(agent, ("", ""))
     moved = os.environ.get(variable)
     return Path(moved, within) if moved else Path(AGENT_FOLDERS[agent]).expanduser()
 
@@ -126,13 +143,8 @@ class MachineLibrary:
 def looked_at(agent: str) -> Found:
     """An agent's folder and the files that may be transcripts, by their names alone."""
     folder = agent_folder(agent)
-    sizes = [_size(file) for file in _named_like_transcripts(folder)]
+    sizes = [_size(file) for file in named_like_transcripts(folder)]
     return Found(agent, str(folder), len(sizes), sum(sizes))
-
-
-def _named_like_transcripts(folder: Path) -> Iterator[Path]:
-    found = (file for pattern in ("*.jsonl", "*.jsonl.zst") for file in folder.rglob(pattern))
-    return (file for file in found if file.is_file() and not file.is_symlink())
 
 
 def transcripts(paths: Sequence[str], last: int | None = None) -> list[Path]:
@@ -207,15 +219,42 @@ def waiting(stopped: Cancellation) -> Callable[[], bool]:
 def follow(path: Path, options: Options) -> None:
     """Import a transcript as it grows, and print each new event, until Ctrl+C. Raises ToolsightError."""
     transcript = open_transcript(path)
-    if transcript.whole or transcript.packed:
-        hint = "Import it without --follow. Only files that grow line by line can be followed."
-        raise ConfigError(f"{path} does not grow while its agent works", hint=hint)
-    reader = line_reader(transcript.format)
-    run = Importer(open_store(options), cache(bulk_counter_for)).follow(
-        file=path.name, at=changed_at(path), agent=str(transcript.format)
-    )
+    if transcript.packed:
+        raise ConfigError(f"{path} does not grow while its agent works", hint="Import it without --follow.")
+    path, importer = transcript.path, Importer(open_store(options), cache(bulk_counter_for))
+
+    def begin() -> Following:
+        return importer.follow(file=path.name, at=changed_at(path), agent=str(transcript.format))
+
     say(f"following {path}; press Ctrl+C to stop", err=True)
-    complete = False
+    done = _follow_lines(transcript, begin()) if transcript.grows else _follow_whole(transcript, begin)
+    for session in done.sessions:
+        say(f"{session.id}: {count(session.added, 'event')} stored", err=True)
+
+
+def _follow_whole(transcript: Transcript, begin: Callable[[], Following]) -> Imported:
+    """Read a transcript that is written anew, or is a database, whenever one of its files has changed."""
+    looked: list[tuple[str, float, int]] = []
+    with cancellation() as stopped:
+        wait, is_over = waiting(stopped), False
+        while True:
+            files = [*transcript.files, transcript.path.with_name(f"{transcript.path.name}-wal")]
+            now = [(file.name, changed_at(file), _size(file)) for file in files]
+            if is_over or now != looked:
+                looked, run = now, begin()
+                try:
+                    for entry in transcript.entries():
+                        _tell(run.take(entry))
+                finally:
+                    done = run.close(complete=is_over)
+            if is_over:
+                return done
+            is_over = not wait()
+
+
+def _follow_lines(transcript: Transcript, run: Following) -> Imported:
+    """Read the lines that are appended to a transcript."""
+    reader, path, complete = line_reader(transcript.format), transcript.path, False
     try:
         with cancellation() as stopped:
             for line in followed_lines(path, waiting(stopped)):
@@ -227,8 +266,7 @@ def follow(path: Path, options: Options) -> None:
             complete = True
     finally:
         done = run.close(complete=complete)
-    for session in done.sessions:
-        say(f"{session.id}: {count(session.added, 'event')} stored", err=True)
+    return done
 
 
 def _taken(run: Following, entries: Iterable[Entry]) -> list[Record]:
@@ -251,8 +289,8 @@ def _tell(records: Iterable[Record]) -> None:
     "agents",
     multiple=True,
     type=click.Choice(list(AGENT_FOLDERS)),
-    help=f"Import this agent's transcripts, from {' or '.join(AGENT_FOLDERS.values())}. "
-    "Shows what it found and asks before opening any file. May be repeated.",
+    help="Import this agent's transcripts from its own folder. Shows what it found and asks before opening "
+    "any file. May be repeated.",
 )
 @click.option("--yes", is_flag=True, help="With --agent: import without asking.")
 @click.option("--last", type=click.IntRange(min=1), help="Import only the N newest transcripts.")

@@ -1,6 +1,7 @@
 """Transcripts from the command line: imported, followed, summed up, turned into requests, forgotten."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,20 @@ import pytest
 
 from inspector.cli.table import Cancellation
 from inspector.core.events import Origin, Record, SessionStarted
+from inspector.features.agents.transcript_file.format import Format
 from inspector.features.trace import sessions_page as content
 from inspector.store.store import SqliteStore
 from tests.support.commands import Toolsight, in_process
-from tests.support.transcripts import SECRET, SESSION, story, written
+from tests.support.transcripts import (
+    FILES,
+    SECRET,
+    SESSION,
+    SMALL,
+    WITHOUT_COSTS,
+    records,
+    story,
+    written,
+)
 
 STORY = "claude-code-6d1f2c9a-54c9394f"
 
@@ -22,7 +33,8 @@ def database(tmp_path: Path) -> Path:
     return tmp_path / "record" / "toolsight.db"
 
 
-_UNMOVED = {"CLAUDE_CONFIG_DIR": "", "CODEX_HOME": "", "COPILOT_HOME": ""}
+_MOVING = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_DATA_HOME", "VIBE_HOME")
+_UNMOVED = dict.fromkeys((*_MOVING, "CONTINUE_GLOBAL_DIR"), "")
 
 
 @pytest.fixture
@@ -78,6 +90,33 @@ def test_an_agents_folder_that_was_moved_is_found(run: Toolsight, tmp_path: Path
     assert "1 transcript: 1 new" in done.stdout
 
 
+HOMES = {
+    Format.QWEN: ".qwen/projects/bakery/chats/qwen.jsonl",
+    Format.GEMINI: ".gemini/tmp/bakery/chats/gemini.jsonl",
+    Format.CLINE: ".cline/data/sessions/cline",
+    Format.CONTINUE: ".continue/sessions/continue.json",
+    Format.KIMI: ".kimi-code/sessions/bakery/kimi",
+    Format.VIBE: ".vibe/logs/session/unified/vibe",
+    Format.DROID: ".factory/sessions/droid",
+    Format.OPENHANDS: ".openhands/conversations/openhands",
+    Format.GPTME: ".local/share/gptme/logs/bread/gptme.jsonl",
+}
+
+
+@pytest.mark.parametrize("kind", HOMES)
+def test_every_agents_sessions_are_found_in_its_own_folder(
+    kind: Format, run: Toolsight, tmp_path: Path
+) -> None:
+    place = tmp_path / "home" / HOMES[kind]
+    place.parent.mkdir(parents=True)
+    source = SMALL / place.name
+    shutil.copytree(source, place) if source.is_dir() else shutil.copy(source, place)
+    done = run("sessions", "import", "--agent", kind.value, "--yes")
+    assert "1 transcript: 1 new" in done.stdout
+    assert f"{kind}: 1 session, 3 model calls, 3 tool calls (1 failed)" in done.stdout
+    assert ("have no costs" in done.stdout) == (kind in WITHOUT_COSTS)
+
+
 def waiting(*steps: Callable[[], None]) -> Callable[[Cancellation], Callable[[], bool]]:
     """In place of waiting, do these steps, one whenever there is nothing new; after the last, stop."""
     left = iter(steps)
@@ -118,6 +157,27 @@ def test_a_running_agent_is_shown_as_it_writes(
     followed = json_of(run, "sessions", "show", "--as", "events", STORY)
     assert json_of(run, "sessions", "import", str(transcript))["events_stored"] == 0
     assert [one["seq"] for one in followed] == list(range(1, len(followed) + 1))
+
+
+def test_a_document_that_is_written_anew_is_followed(
+    run: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [document] = records(FILES[Format.CONTINUE])
+    path = tmp_path / "session.json"
+
+    def write(messages: int) -> None:
+        path.write_text(json.dumps({**document, "history": document["history"][:messages]}, indent=1))
+
+    def cut() -> None:
+        path.write_text(path.read_text()[:-40])
+
+    write(2)
+    steps = waiting(cut, lambda: write(4))
+    monkeypatch.setattr("inspector.features.agents.command.waiting", steps)
+    shown = run("sessions", "import", "--follow", str(path)).stdout
+    assert shown.count("Order 20 kg") == 1
+    assert shown.index("mcp:order_flour") < shown.index("mcp:bake") < shown.index("the oven is cold.")
+    assert json_of(run, "sessions", "import", str(path))["events_stored"] == 0
 
 
 def test_the_report_shows_servers_misses_and_money(run: Toolsight, transcript: Path) -> None:
