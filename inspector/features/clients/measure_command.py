@@ -16,10 +16,12 @@ from inspector.cli.options import TYPED_SERVER, as_json
 from inspector.cli.run import Exit, interruptible
 from inspector.cli.table import Progress, say, say_raw, show, write_file
 from inspector.clients.client import NAMES, read_client
+from inspector.clients.golden import write_golden
 from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.redaction import learn_environment, private_folder
 from inspector.core.report import NAME, NUMBER, Column, Table
+from inspector.features.clients.facts import today
 from inspector.features.clients.measured.measurement import Measured, Subject, measured
 from inspector.features.clients.measured.own_program import own_name, samples
 from inspector.features.clients.measured.program import is_installed
@@ -62,6 +64,11 @@ _COLUMNS = (
     show_default=True,
     help="Give up on a client after so many seconds.",
 )
+@click.option(
+    "--golden",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the run in small to this folder, for Toolsight's rules to be held against.",
+)
 @click.option("--quick", is_flag=True, help="Leave out the calls that take 7 and 70 seconds.")
 @click.option("--by-hand", is_flag=True, help="Print what to start your client with, and wait for it.")
 @click.option("--yes", is_flag=True, help="Start clients without asking.")
@@ -75,6 +82,7 @@ def measure(
     model: str,
     output: Path | None,
     requests: Path | None,
+    golden: Path | None,
     timeout: int,
     *,
     every: bool,
@@ -108,18 +116,20 @@ def measure(
     learn_environment(os.environ)
     subject = Subject(client or name or own_name(program), model, timeout, program, by_hand, not quick)
     if every:
-        _measure_all(subject, output or Path("measured"), requests, asks=not yes)
+        _measure_all(subject, output or Path("measured"), requests, golden, asks=not yes)
         return
     agree = partial(_agree, subject.name) if not yes and not program else _agreed
     with Progress() as progress:
         found = _measured(subject, requests, partial(progress, "measuring"), agree)
-    if found.failure is not None:
+    if found.failure is not None and not found.text:
         raise found.failure
-    row = _row(found, output or Path("measured.toml"))
+    row = _row(found, output or Path("measured.toml"), golden)
     told = f"{row['title']}: {count(row['facts'], 'fact')} in {row['file']}"
     if subject.name in NAMES:
         told += f"; `toolsight clients diff {subject.name} {row['file']}` compares it with what was known"
     show(row, [told])
+    if found.failure is not None:
+        raise found.failure
 
 
 def _sample(framework: str) -> str:
@@ -151,8 +161,8 @@ def _measured(
         return measured(subject, folder.resolve(), progress, agree)
 
 
-def _row(found: Measured, file: Path) -> dict[str, Any]:
-    """What came of a client, for programs; its file is written, if there is one to write."""
+def _row(found: Measured, file: Path, golden: Path | None) -> dict[str, Any]:
+    """What came of a client, for programs; its files are written, if there is something to write."""
     failure = found.failure
     row = {
         "client": found.name,
@@ -165,14 +175,18 @@ def _row(found: Measured, file: Path) -> dict[str, Any]:
         "outcome": "measured" if failure is None else f"failed: {failure.message}",
         "hint": failure.hint if failure else "",
     }
-    if failure is None:
+    if found.text:
         client = read_client(str(file), found.text)
         write_file(file, found.text)
         row |= {"title": client.title, "file": str(file), "facts": len(client.facts)}
+    if golden is not None and failure is None and found.reading is not None:
+        write_golden(golden, found.reading.golden(found.name, today()), found.reading.servers())
     return row
 
 
-def _measure_all(like: Subject, output: Path, requests: Path | None, *, asks: bool) -> None:
+def _measure_all(
+    like: Subject, output: Path, requests: Path | None, golden: Path | None, *, asks: bool
+) -> None:
     """Measure every client that is installed, and go on after one that cannot be."""
     there = [name for name in STARTS if is_installed(name)]
     if there and asks:
@@ -193,7 +207,7 @@ def _measure_all(like: Subject, output: Path, requests: Path | None, *, asks: bo
             shown = partial(progress, f"measuring {name} ({there.index(name) + 1} of {len(there)})")
             shown(0, 0)
             found = _measured(replace(like, name=name), kept, shown, _agreed)
-        rows.append(_row(found, output / f"{name}.toml"))
+        rows.append(_row(found, output / f"{name}.toml", golden))
         say(f"{name}: {rows[-1]['outcome']}", err=True)
     show({"clients": rows}, [Table.of(_COLUMNS, rows)])
     if any(str(row["outcome"]).startswith("failed") for row in rows):

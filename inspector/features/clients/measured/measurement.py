@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +16,7 @@ from inspector.core.number import count
 from inspector.core.redaction import open_private, private_folder
 from inspector.features.clients.facts import today
 from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.marks import ServerLog
+from inspector.features.clients.measured.marks import SERVER, SMALL, ServerLog
 from inspector.features.clients.measured.own_program import frameworks, own_start, variables
 from inspector.features.clients.measured.program import (
     OUTPUT,
@@ -28,6 +28,7 @@ from inspector.features.clients.measured.program import (
     version,
     write,
 )
+from inspector.features.clients.measured.reading import Reading
 from inspector.features.clients.measured.run_reader import read_run
 from inspector.features.clients.measured.stand_in import StandIn, listening
 from inspector.features.clients.measured.start import Setting, Start, client_start
@@ -53,13 +54,16 @@ class Subject:
 
 @dataclass(slots=True)
 class Measured:
-    """What came of it: the text of the client's file, or the failure; the version if it is known.
+    """What came of it: the text of the client's file, and what failed; the version if it is known.
+
+    After a failure the text has what was seen until then, if anything was.
 
     `exit_code` is None for a client that had to be ended, or was started by hand.
     """
 
     name: str
     text: str = ""
+    reading: Reading | None = None
     version: str = ""
     exit_code: int | None = None
     seconds: float = 0
@@ -72,14 +76,14 @@ def measured(
     """Have the conversation in a new folder. `agree` raises a ToolsightError to keep from starting it."""
     began = time.monotonic()
     private_folder(folder)
-    # The server appends to it.
-    open_private(folder / _SERVER_LOG, "w").close()
-    talk = Conversation(ServerLog(folder / _SERVER_LOG))
-    stand_in = StandIn(talk, folder / "requests", progress)
     found = Measured(subject.name)
+    measuring = _Measuring(subject, folder, progress, agree, found)
     try:
-        run(_converse(found, stand_in, subject, folder, agree))
-        found.text = _file(subject, talk, found.version)
+        run(measuring.converse())
+        found.failure = measuring.failure
+        if measuring.talk.is_begun:
+            found.reading = measuring.read()
+            found.text = _file(subject, found.reading, found.version)
     except ToolsightError as error:
         found.failure = error
     finally:
@@ -95,57 +99,107 @@ def _clean(folder: Path) -> None:
             write_file(path, path.read_text(encoding="utf-8", errors="replace"))
 
 
-async def _converse(
-    found: Measured, stand_in: StandIn, subject: Subject, folder: Path, agree: Callable[[Start], None]
-) -> None:
-    async with listening(stand_in):
-        log = folder / _SERVER_LOG
+class _Measuring:
+    """Has the conversation with all servers, or with those that the client can be given.
+
+    `costs` are the others, each with the last that the client said before it ended for it.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        folder: Path,
+        progress: Callable[[int, int], None],
+        agree: Callable[[Start], None],
+        found: Measured,
+    ) -> None:
+        self._subject, self._folder, self._progress = subject, folder, progress
+        self._agree, self._found = agree, found
+        self._log = folder / _SERVER_LOG
+        self.costs: dict[str, str] = {}
+        self.talk = Conversation(ServerLog(self._log))
+        self.failure: ToolsightError | None = None
+
+    def read(self) -> Reading:
+        """What the conversation shows."""
+        return read_run(self.talk, self._found.version, self.costs)
+
+    async def converse(self) -> None:
+        """Raises ToolsightError if the client cannot be started, or may not."""
         servers = server_commands(fixtures_path())
-        setting = Setting(folder, stand_in.address, servers, log, subject.model, subject.slow)
-        if subject.by_hand:
-            say(_by_hand_text(setting), err=True, exact=True)
-            if not await _is_done(subject.timeout, stand_in.done.wait()):
-                raise _late(subject, stand_in)
-        else:
-            reaper = Reaper()
-            try:
-                await _start(found, stand_in, subject, setting, reaper, agree)
-            finally:
-                reaper.close()
-    if stand_in.failure is not None:
-        raise stand_in.failure
+        await self._try(servers)
+        self._agree = _agreed
+        if self.talk.is_begun or self._subject.by_hand or self._found.exit_code is None:
+            return
+        first = self.failure
+        if not await self._is_taken(servers, SERVER):
+            self.failure = first
+            return
+        for name in SMALL:
+            if not await self._is_taken(servers, SERVER, name):
+                lines = printed(self._folder).strip().splitlines()
+                self.costs[name] = lines[-1].strip() if lines else f"exit code {self._found.exit_code}"
+        await self._try({name: line for name, line in servers.items() if name not in self.costs})
+
+    async def _is_taken(self, servers: Mapping[str, tuple[str, ...]], *names: str) -> bool:
+        """Whether the client, with these servers alone, comes to ask its model."""
+        await self._try({name: servers[name] for name in names}, only_first=True)
+        return self.talk.is_begun
+
+    async def _try(self, servers: Mapping[str, tuple[str, ...]], *, only_first: bool = False) -> None:
+        """Have a conversation; its `failure` is what kept it from its end."""
+        # The servers append to it.
+        open_private(self._log, "w").close()
+        self.talk, subject = Conversation(ServerLog(self._log)), self._subject
+        async with listening(StandIn(self.talk, self._folder / "requests", self._progress)) as stand_in:
+            setting = Setting(self._folder, stand_in.address, servers, self._log, subject.model, subject.slow)
+            if subject.by_hand:
+                say(_by_hand_text(setting), err=True, exact=True)
+                in_time = await _is_done(subject.timeout, stand_in.done.wait())
+                self.failure = None if in_time else _late(subject, stand_in)
+            else:
+                await self._start(stand_in, setting, only_first)
+            self.failure = stand_in.failure or self.failure
+
+    async def _start(self, stand_in: StandIn, setting: Setting, only_first: bool) -> None:
+        """Start the client, and wait until the conversation or the client has ended."""
+        subject, found, reaper = self._subject, self._found, Reaper()
+        try:
+            own = own_start(subject.program, setting) if subject.program else None
+            start = installed(subject.name, own or client_start(subject.name, setting))
+            self._agree(start)
+            if not subject.program:
+                write(start, setting.folder)
+            found.version = found.version or await self._version(start, setting, reaper)
+            async with running(start, setting, reaper) as process:
+                ends = (stand_in.begun if only_first else stand_in.done).wait()
+                in_time = await _is_done(subject.timeout, ends, process.wait())
+                if in_time and stand_in.failure is None and not only_first:
+                    await _is_done(_LAST_SECONDS, process.wait())
+                found.exit_code = process.returncode
+        finally:
+            reaper.close()
+        self.failure = self._unfinished(stand_in, in_time=in_time)
+
+    async def _version(self, start: Start, setting: Setting, reaper: Reaper) -> str:
+        if self._subject.program:
+            return await asyncio.to_thread(frameworks, self._subject.program, environment(start, setting))
+        return await version(start, setting, reaper)
+
+    def _unfinished(self, stand_in: StandIn, *, in_time: bool) -> ProtocolError | None:
+        """Why the conversation did not come to its end, if it did not."""
+        said = printed(self._folder)[-_LAST_WORDS:].strip()
+        if not in_time:
+            return _late(self._subject, stand_in, said)
+        if stand_in.done.is_set():
+            return None
+        heard = count(len(self.talk.exchanges), "request")
+        told = f"the client ended with exit code {self._found.exit_code} after {heard} to its model"
+        return ProtocolError(f"{told}, before all was asked", hint=said)
 
 
-async def _start(
-    found: Measured,
-    stand_in: StandIn,
-    subject: Subject,
-    setting: Setting,
-    reaper: Reaper,
-    agree: Callable[[Start], None],
-) -> None:
-    """Start the client, and wait until the conversation or the client has ended."""
-    start = own_start(subject.program, setting) if subject.program else client_start(subject.name, setting)
-    start = installed(subject.name, start)
-    agree(start)
-    if subject.program:
-        given = environment(start, setting)
-        found.version = await asyncio.to_thread(frameworks, subject.program, given)
-    else:
-        write(start, setting.folder)
-        found.version = await version(start, setting, reaper)
-    async with running(start, setting, reaper) as process:
-        in_time = await _is_done(subject.timeout, stand_in.done.wait(), process.wait())
-        if in_time and stand_in.failure is None:
-            await _is_done(_LAST_SECONDS, process.wait())
-        found.exit_code = process.returncode
-    said = printed(setting.folder)[-_LAST_WORDS:].strip()
-    if not in_time:
-        raise _late(subject, stand_in, said)
-    if not stand_in.done.is_set():
-        heard = count(len(stand_in.conversation.exchanges), "request")
-        told = f"the client ended with exit code {found.exit_code} after {heard} to its model"
-        raise ProtocolError(f"{told}, before all was asked", hint=said)
+def _agreed(_start: Start) -> None:
+    """Who was asked once is not asked again."""
 
 
 async def _is_done(seconds: float, *ends: Coroutine[Any, Any, object]) -> bool:
@@ -182,9 +236,9 @@ def _by_hand_text(setting: Setting) -> str:
     )
 
 
-def _file(subject: Subject, talk: Conversation, version: str) -> str:
+def _file(subject: Subject, reading: Reading, version: str) -> str:
     """The client's file; searches as a known client does, if it does."""
-    reading, name = read_run(talk, version), subject.name
+    name = subject.name
     if subject.program and version:
         reading.top["title"] = f"{name} ({version})"
     if name in NAMES:

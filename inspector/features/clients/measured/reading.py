@@ -19,6 +19,7 @@ from inspector.core.tool import Tool
 from inspector.features.clients.measured.conversation import Asked, Conversation, Exchange, Kind
 from inspector.features.clients.measured.marks import SERVER, Key
 from inspector.features.clients.measured.wire import Outcome, SentTool
+from inspector.schema.json_value import JsonObject
 
 if TYPE_CHECKING:
     from inspector.search.index.tool_index import ToolIndex
@@ -154,6 +155,14 @@ class Reading:
         results = [says for topic, says, _ in self.facts if topic is Topic.RESULTS]
         about = (name, self.version, self.first.heard.model, day.isoformat())
         return GoldenRun(*about, self.declared, self.definitions, self.searches, results)
+
+    def servers(self) -> Mapping[str, list[JsonObject]]:
+        """What the servers declare, with the page of each tool."""
+        found: dict[str, list[JsonObject]] = {}
+        for key, tool in self.marks.tools.items():
+            if key != self.marks.later:
+                found.setdefault(key[0], []).append({**tool, "page": page_of(key)})
+        return found
 
     @cached_property
     def _nothing(self) -> str:

@@ -37,7 +37,7 @@ _TRIES, _WAIT_SECONDS = 300, 0.1
 
 
 class StandIn:
-    """Answers as the conversation says. `failure` is what keeps it from going on."""
+    """Answers as the conversation says; it has `begun`, and is `done`. `failure` keeps it from going on."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class StandIn:
         """`progress` is told how many things of how many the client was asked to do."""
         self.conversation = conversation
         self._progress = progress
-        self.done = asyncio.Event()
+        self.begun, self.done = asyncio.Event(), asyncio.Event()
         self.failure: ToolsightError | None = None
         self.key = secrets.token_hex(8)
         self.port = 0
@@ -111,6 +111,8 @@ class StandIn:
         number = len(self.conversation.exchanges)
         self._keep(number, path, body, request)
         self._progress(*self.conversation.progress)
+        if self.conversation.is_begun:
+            self.begun.set()
         if self.conversation.is_done:
             self.done.set()
         whole = answer(heard, number, calls, text)
