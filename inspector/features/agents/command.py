@@ -4,7 +4,8 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -40,40 +41,30 @@ from inspector.search.answer.evalset import added_cases, append_cases, is_there,
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import LitellmPrices
 
-AGENT_FOLDERS = {
-    "claude-code": "~/.claude/projects",
-    "codex": "~/.codex/sessions",
-    "copilot-cli": "~/.copilot/session-state",
-    "qwen-code": "~/.qwen/projects",
-    "gemini-cli": "~/.gemini/tmp",
-    "opencode": "~/.local/share/opencode",
-    "cline": "~/.cline/data/sessions",
-    "continue": "~/.continue/sessions",
-    "kimi-code": "~/.kimi-code/sessions",
-    "vibe": "~/.vibe/logs/session/unified",
-    "droid": "~/.factory/sessions",
-    "openhands": "~/.openhands/conversations",
-    "fast-agent": ".fast-agent/sessions",
-    "gptme": "~/.local/share/gptme/logs",
-}
-"""Where agents keep their transcripts, by the agent's name."""
-# A variable that moves an agent's own folder, and where its transcripts are in there.
-_MOVED = {
-    "claude-code": ("CLAUDE_CONFIG_DIR", "projects"),
-    "codex": ("CODEX_HOME", "sessions"),
-    "copilot-cli": ("COPILOT_HOME", "session-state"),
-    "opencode": ("XDG_DATA_HOME", "opencode"),
-    "continue": ("CONTINUE_GLOBAL_DIR", "sessions"),
-    "vibe": ("VIBE_HOME", "logs/session/unified"),
-    "gptme": ("XDG_DATA_HOME", "gptme/logs"),
+# Where each agent keeps its transcripts, a variable that moves its own folder, and where they are in there.
+_PLACES = {
+    "claude-code": ("~/.claude/projects", "CLAUDE_CONFIG_DIR", "projects"),
+    "codex": ("~/.codex/sessions", "CODEX_HOME", "sessions"),
+    "copilot-cli": ("~/.copilot/session-state", "COPILOT_HOME", "session-state"),
+    "qwen-code": ("~/.qwen/projects", "", ""),
+    "gemini-cli": ("~/.gemini/tmp", "", ""),
+    "opencode": ("~/.local/share/opencode", "XDG_DATA_HOME", "opencode"),
+    "cline": ("~/.cline/data/sessions", "", ""),
+    "continue": ("~/.continue/sessions", "CONTINUE_GLOBAL_DIR", "sessions"),
+    "kimi-code": ("~/.kimi-code/sessions", "", ""),
+    "vibe": ("~/.vibe/logs/session/unified", "VIBE_HOME", "logs/session/unified"),
+    "droid": ("~/.factory/sessions", "", ""),
+    "openhands": ("~/.openhands/conversations", "", ""),
+    "fast-agent": (".fast-agent/sessions", "", ""),
+    "gptme": ("~/.local/share/gptme/logs", "XDG_DATA_HOME", "gptme/logs"),
 }
 
 
 def agent_folder(agent: str) -> Path:
     """The folder of an agent's transcripts, which may be missing."""
-    variable, within = _MOVED.get(agent, ("", ""))
+    usual, variable, within = _PLACES[agent]
     moved = os.environ.get(variable)
-    return Path(moved, within) if moved else Path(AGENT_FOLDERS[agent]).expanduser()
+    return Path(moved, within) if moved else Path(usual).expanduser()
 
 
 class MachineLibrary:
@@ -85,7 +76,7 @@ class MachineLibrary:
 
     def folders(self) -> tuple[Found, ...]:
         """The agents' folders that exist, with the number and size of the files in them."""
-        return tuple(found for agent in AGENT_FOLDERS if (found := looked_at(agent)).files)
+        return tuple(found for agent in _PLACES if (found := looked_at(agent)).files)
 
     def import_from(
         self,
@@ -227,50 +218,54 @@ def follow(path: Path, options: Options) -> None:
         return importer.follow(file=path.name, at=changed_at(path), agent=str(transcript.format))
 
     say(f"following {path}; press Ctrl+C to stop", err=True)
-    done = _follow_lines(transcript, begin()) if transcript.grows else _follow_whole(transcript, begin)
-    for session in done.sessions:
-        say(f"{session.id}: {count(session.added, 'event')} stored", err=True)
+    stored: Counter[str] = Counter()
+    with cancellation() as stopped:
+        runs = _follow_lines if transcript.grows else _follow_whole
+        for done in runs(transcript, begin, waiting(stopped)):
+            stored.update({session.id: session.added for session in done.sessions})
+    for session, added in stored.items():
+        say(f"{session}: {count(added, 'event')} stored", err=True)
 
 
-def _follow_whole(transcript: Transcript, begin: Callable[[], Following]) -> Imported:
+def _follow_whole(
+    transcript: Transcript, begin: Callable[[], Following], wait: Callable[[], bool]
+) -> Iterator[Imported]:
     """Read a transcript that is written anew, or is a database, whenever one of its files has changed."""
     looked: list[tuple[str, float, int]] = []
-    with cancellation() as stopped:
-        wait, is_over = waiting(stopped), False
-        while True:
-            files = [*transcript.files, transcript.path.with_name(f"{transcript.path.name}-wal")]
-            now = [(file.name, changed_at(file), _size(file)) for file in files]
-            if is_over or now != looked:
-                looked, run = now, begin()
-                try:
-                    for entry in transcript.entries():
-                        _tell(run.take(entry))
-                finally:
-                    done = run.close(complete=is_over)
-            if is_over:
-                return done
-            is_over = not wait()
+    is_over = False
+    while not is_over:
+        is_over = bool(looked) and not wait()
+        files = [*transcript.files, transcript.path.with_name(f"{transcript.path.name}-wal")]
+        now = [(file.name, changed_at(file), _size(file)) for file in files]
+        if is_over or now != looked:
+            looked, run = now, begin()
+            try:
+                _tell(_taken(run, transcript.entries()))
+            finally:
+                done = run.close(complete=is_over)
+            yield done
 
 
-def _follow_lines(transcript: Transcript, run: Following) -> Imported:
+def _follow_lines(
+    transcript: Transcript, begin: Callable[[], Following], wait: Callable[[], bool]
+) -> Iterator[Imported]:
     """Read the lines that are appended to a transcript."""
-    reader, path, complete = line_reader(transcript.format), transcript.path, False
+    reader, run, complete = line_reader(transcript.format), begin(), False
     try:
-        with cancellation() as stopped:
-            for line in followed_lines(path, waiting(stopped)):
-                if line is None:
-                    run.flush()
-                else:
-                    _tell(_taken(run, reader.feed(line)))
-            _tell(_taken(run, reader.finish()))
-            complete = True
+        for line in followed_lines(transcript.path, wait):
+            if line is None:
+                run.flush()
+            else:
+                _tell(_taken(run, reader.feed(line)))
+        _tell(_taken(run, reader.finish()))
+        complete = True
     finally:
         done = run.close(complete=complete)
-    return done
+    yield done
 
 
-def _taken(run: Following, entries: Iterable[Entry]) -> list[Record]:
-    return [record for entry in entries for record in run.take(entry)]
+def _taken(run: Following, entries: Iterable[Entry]) -> Iterator[Record]:
+    return (record for entry in entries for record in run.take(entry))
 
 
 def _tell(records: Iterable[Record]) -> None:
@@ -288,7 +283,7 @@ def _tell(records: Iterable[Record]) -> None:
     "--agent",
     "agents",
     multiple=True,
-    type=click.Choice(list(AGENT_FOLDERS)),
+    type=click.Choice(list(_PLACES)),
     help="Import this agent's transcripts from its own folder. Shows what it found and asks before opening "
     "any file. May be repeated.",
 )

@@ -15,7 +15,8 @@ from inspector.features.agents.finding import (
     ToolUse,
     by_tokens,
 )
-from inspector.features.agents.importing import Counts, Found, Imported
+from inspector.features.agents.importing import Found, Imported
+from inspector.features.agents.transcript import Counts
 from inspector.session.miss import backlog
 
 _USE = (
@@ -208,23 +209,16 @@ def import_report(done: Imported) -> Iterator[str]:
 
 def _counted(agent: str, counts: Sequence[Counts]) -> str:
     """What the transcripts of an agent say, and what none of them has."""
-
-    def total(name: str) -> float:
-        return sum(getattr(one, name) or 0 for one in counts)
-
-    calls = f"{count(int(total('calls')), 'tool call')} ({total('failed'):,} failed)"
-    used = f"{tokens(int(total('input')))} input and {tokens(int(total('output')))} output tokens"
+    names = ("requests", "calls", "failed", "input", "output")
+    asked, calls, failed, used, output = (sum(getattr(one, name) or 0 for one in counts) for name in names)
+    dollars = sum(one.dollars or 0.0 for one in counts)
+    told = [f"{agent}: {count(len(counts), 'session')}", count(asked, "model call")]
+    told.append(f"{count(calls, 'tool call')} ({failed:,} failed)")
+    told += [f"{tokens(used)} input and {tokens(output)} output tokens"] if used or output else []
+    told += [f"{money(dollars)} as the agent reckons"] if dollars else []
     lacking = [what for what in counts[0].lacks if all(what in one.lacks for one in counts)]
-    told = (
-        f"{agent}: {count(len(counts), 'session')}, {count(int(total('requests')), 'model call')}, {calls}",
-        "" if "no input tokens" in lacking and "no output tokens" in lacking else used,
-        f"{money(total('dollars'))} as the agent reckons" if total("dollars") else "",
-    )
-    return "; ".join(filter(None, (", ".join(filter(None, told)), _without(lacking))))
-
-
-def _without(lacking: Sequence[str]) -> str:
-    return f"the transcripts have {', '.join(lacking)}" if lacking else ""
+    lacks = f"; the transcripts have {', '.join(lacking)}" if lacking else ""
+    return f"{', '.join(told)}{lacks}"
 
 
 def import_json(done: Imported) -> dict[str, Any]:

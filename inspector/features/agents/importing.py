@@ -15,56 +15,10 @@ from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import clean
 from inspector.features.agents.agent_session import UNKNOWN_AGENT, AgentSession, entry_key, session_id
 from inspector.features.agents.finding import Findings
-from inspector.features.agents.transcript import (
-    TOTALS,
-    Answered,
-    Asked,
-    Begun,
-    Called,
-    Entry,
-    Searched,
-    Tally,
-    ToolsOffered,
-)
+from inspector.features.agents.transcript import Asked, Begun, Counts, Entry, Tally
 
 _COMPARED = 200
 _BATCH = 100
-
-
-@dataclass(slots=True)
-class Counts:
-    """What a transcript says of a session. Tokens and US dollars are None where it says nothing of them."""
-
-    requests: int = 0
-    calls: int = 0
-    failed: int = 0
-    definitions: int = 0
-    input: int | None = None
-    output: int | None = None
-    dollars: float | None = None
-
-    def add(self, entry: Entry) -> None:
-        """Count what an entry says."""
-        match entry:
-            case Called(ok=ok):
-                self.calls, self.failed = self.calls + 1, self.failed + (not ok)
-            case ToolsOffered(tools=tools) | Searched(found=tools):
-                self.definitions += sum(tool.definition is not None for tool in tools)
-            case Answered(usage=used):
-                self.requests += entry.finish_reason != TOTALS
-                told = (used.input_tokens, used.output_tokens, entry.dollars)
-                for name, more in zip(("input", "output", "dollars"), told, strict=True):
-                    if more is not None:
-                        setattr(self, name, (getattr(self, name) or 0) + more)
-            case _:
-                pass
-
-    @property
-    def lacks(self) -> tuple[str, ...]:
-        """What the transcript does not have, in words."""
-        told = {"input tokens": self.input, "output tokens": self.output, "costs": self.dollars}
-        lacking = tuple(f"no {what}" for what, value in told.items() if value is None)
-        return lacking if self.definitions else (*lacking, "no tool definitions")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,14 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from inspector.core.error import ConfigError
 from inspector.core.message import Usage
-from inspector.features.agents.importing import Counts, Importer
+from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript import (
     TOTALS,
     Answered,
     Asked,
     Begun,
     Called,
+    Counts,
     Interrupted,
     Searched,
     ToolsOffered,

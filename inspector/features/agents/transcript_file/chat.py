@@ -79,6 +79,7 @@ class DroidReader(MessageReader):
     BEFORE, BETWEEN = "", "___"
     SEARCH = "ToolSearch"
     BESIDE = "tokenUsage"
+    STATES = frozenset({"agent_turn_outcome", "todo_state", "session_settings"})
 
     def _found(self, words: str) -> Iterable[AgentTool]:
         return map(self._tool, named(_LOADED, words))
@@ -93,8 +94,6 @@ class DroidReader(MessageReader):
         elif kind == "compaction_state":
             self._close()
             self._add(Compacted(text(record.get("summaryText")), at=at))
-        elif kind in ("agent_turn_outcome", "todo_state"):
-            self.tally.leave_out(kind)
         else:
             self.tally.count_unknown(kind)
 

@@ -12,20 +12,16 @@ from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import (
     TOTALS,
     AgentTool,
-    Asked,
     Begun,
     Compacted,
     Tally,
 )
-from inspector.features.agents.transcript_file.message import Places, usage_of
+from inspector.features.agents.transcript_file.message import MessageReader, Places, usage_of
 from inspector.features.agents.transcript_file.record_reader import (
-    NOT_ASKED,
     OpenAnswer,
-    RecordReader,
     arguments,
     count,
     mappings,
-    moment,
     said,
     server_name,
     text,
@@ -65,21 +61,23 @@ def is_event(record: dict[str, Any]) -> bool:
     return kind in _READ | _NOT_READ and is_whole
 
 
-class CopilotReader(RecordReader):
+class CopilotReader(MessageReader):
     """Reads the events of one session and its sub-agents."""
+
+    AGENT = AGENT
+    STATES = _NOT_READ
 
     def __init__(self, tally: Tally) -> None:
         super().__init__(tally)
         self._main = Begun(AGENT)
-        self._model = self._agent = ""
+        self._agent = ""
         self._tools: dict[str, tuple[AgentTool, float | None]] = {}
         self._used: dict[str, Usage] = {}
         self._counted: Counter[tuple[str, str]] = Counter()
 
-    def take(self, record: dict[str, Any]) -> None:
-        kind, data = text(record.get("type")), as_object(record.get("data"))
-        at, event = moment(record.get("timestamp"), self.tally), text(record.get("id"))
-        if kind in _NOT_READ or record.get("ephemeral") is True:
+    def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
+        data, event = as_object(record.get("data")), text(record.get("id"))
+        if record.get("ephemeral") is True:
             self.tally.leave_out(kind)
         elif kind not in _READ:
             self.tally.count_unknown(kind)
@@ -100,7 +98,7 @@ class CopilotReader(RecordReader):
     def _event(self, kind: str, data: dict[str, Any], at: float | None, event: str) -> None:
         match kind:
             case "session.start" | "session.resume" | "session.model_change":
-                self._start(data, at)
+                self._started(data, at)
             case "user.message":
                 self._user(data, at)
             case "assistant.message":
@@ -108,7 +106,7 @@ class CopilotReader(RecordReader):
             case "tool.execution_start":
                 self._tools[text(data.get("toolCallId"))] = (_tool(data, "toolName"), at)
             case "tool.execution_complete" if data.get("isUserRequested") is not True:
-                self._done(data, at)
+                self._ended(data, at)
             case "session.compaction_complete" if data.get("success") is not False:
                 self._compacted(data, at)
             case "session.error" | "abort":
@@ -122,7 +120,7 @@ class CopilotReader(RecordReader):
             case _:
                 self._close()
 
-    def _start(self, data: dict[str, Any], at: float | None) -> None:
+    def _started(self, data: dict[str, Any], at: float | None) -> None:
         self._model = text(data.get("newModel")) or text(data.get("selectedModel")) or self._model
         if "copilotVersion" in data and not self._main.session:
             folder = text(as_object(data.get("context")).get("cwd"))
@@ -133,13 +131,10 @@ class CopilotReader(RecordReader):
             self._begin(self._main)
 
     def _user(self, data: dict[str, Any], at: float | None) -> None:
-        words = text(data.get("content"))
         injected = text(data.get("source")).startswith(_INJECTED) and not self._agent
         self._close()
-        if words.strip() and not injected and data.get("isAutopilotContinuation") is not True:
-            self._add(Asked(words, at))
-        else:
-            self.tally.leave_out(NOT_ASKED)
+        by_person = not injected and data.get("isAutopilotContinuation") is not True
+        self._asks(text(data.get("content")), at, by_person=by_person)
 
     def _answered(self, data: dict[str, Any], at: float | None, event: str) -> None:
         """An answer, or one more part of it: all parts have the same id."""
@@ -158,7 +153,7 @@ class CopilotReader(RecordReader):
                 self._counted[answer.model, key] += more
             answer.usage = used
 
-    def _done(self, data: dict[str, Any], at: float | None) -> None:
+    def _ended(self, data: dict[str, Any], at: float | None) -> None:
         call_id = text(data.get("toolCallId"))
         known, began = self._tools.pop(call_id, (_tool(data, "toolName"), None))
         result, error = data.get("result"), as_object(data.get("error"))
@@ -184,7 +179,7 @@ class CopilotReader(RecordReader):
                 if (found := getattr(usage, key)) is not None
             }
             usage = replace(usage, **left)
-            if usage.input_tokens or usage.output_tokens:
+            if usage.input_tokens or usage.output_tokens or definitions is not None:
                 answer = OpenAnswer(f"{model} {event}", model, at, usage=usage, finish_reason=TOTALS)
                 answer.tool_tokens, definitions = definitions, None
                 self._open(answer)

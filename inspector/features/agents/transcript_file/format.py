@@ -4,28 +4,23 @@ A format is recognised by what no other program is known to write, never by the 
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from inspector.features.agents.transcript_file import claude_code, codex
-from inspector.features.agents.transcript_file.chat import (
-    ClineReader,
-    ContinueReader,
-    DroidReader,
-    FastAgentReader,
-    GptmeReader,
+from inspector.features.agents.transcript_file import (
+    chat,
+    claude_code,
+    codex,
+    copilot,
+    gemini,
+    journal,
+    opencode,
+    otel,
+    vscode,
 )
-from inspector.features.agents.transcript_file.claude_code import ClaudeCodeReader
-from inspector.features.agents.transcript_file.codex import CodexReader
-from inspector.features.agents.transcript_file.copilot import CopilotReader, is_event
-from inspector.features.agents.transcript_file.gemini import GeminiReader, QwenReader
-from inspector.features.agents.transcript_file.journal import KimiReader, OpenHandsReader, VibeReader
-from inspector.features.agents.transcript_file.opencode import OpencodeReader
-from inspector.features.agents.transcript_file.otel import OTelReader
 from inspector.features.agents.transcript_file.record_reader import RecordReader, mappings, text
-from inspector.features.agents.transcript_file.vscode import VSCodeReader
 from inspector.schema.json_value import as_object
 
 
@@ -50,36 +45,20 @@ class Format(StrEnum):
     GPTME = "gptme"
 
 
-READERS: Mapping[Format, type[RecordReader]] = dict(
-    zip(
-        Format,
-        (
-            *(
-                ClaudeCodeReader,
-                CodexReader,
-                VSCodeReader,
-                CopilotReader,
-                OTelReader,
-                QwenReader,
-                GeminiReader,
-            ),
-            *(OpencodeReader, ClineReader, ContinueReader, KimiReader, VibeReader, DroidReader),
-            *(OpenHandsReader, FastAgentReader, GptmeReader),
-        ),
-        strict=True,
-    )
+_READERS: tuple[type[RecordReader], ...] = (
+    *(claude_code.ClaudeCodeReader, codex.CodexReader, vscode.VSCodeReader, copilot.CopilotReader),
+    *(otel.OTelReader, gemini.QwenReader, gemini.GeminiReader, opencode.OpencodeReader, chat.ClineReader),
+    *(chat.ContinueReader, journal.KimiReader, journal.VibeReader, chat.DroidReader),
+    *(journal.OpenHandsReader, chat.FastAgentReader, chat.GptmeReader),
 )
-
-
+READERS = dict(zip(Format, _READERS, strict=True))
+"""What reads each format."""
 # A document of one value may be too large to read it only to see what it is.
 _DOCUMENTS = tuple(
     (kind, re.compile(pattern, re.DOTALL))
     for kind, pattern in (
         (Format.OTEL, r'"resourceSpans"\s*:\s*\['),
-        (
-            Format.VSCODE,
-            r'"requests"\s*:\s*\[(?:\s*\{\s*"requestId"|.*"(?:variableData|responseId)")',
-        ),
+        (Format.VSCODE, r'"requests"\s*:\s*\[(?:\s*\{\s*"requestId"|.*"(?:variableData|responseId)")'),
         (Format.VSCODE, r'"responderUsername"\s*:.*"requests"\s*:\s*\['),
         (Format.GEMINI, r'"projectHash"\s*:.*"startTime"\s*:.*"messages"\s*:\s*\['),
         (Format.OPENCODE, r'^\{\s*"info"\s*:\s*\{\s*"id"\s*:\s*"ses_'),
@@ -106,7 +85,7 @@ def format_of(record: dict[str, Any]) -> Format | None:
         return Format.CODEX
     if _is_claude_code(record, kind):
         return Format.CLAUDE_CODE
-    if is_event(record):
+    if copilot.is_event(record):
         return Format.COPILOT
     found = (kind for kind, keys, test in _MARKS if all(key in record for key in keys) and test(record))
     return next(found, None)
@@ -129,14 +108,13 @@ def _is_claude_code(record: dict[str, Any], kind: str) -> bool:
 
 _EVENTS = frozenset({"SystemPromptEvent", "MessageEvent", "ActionEvent", "ObservationEvent"})
 # What only the records of these programs have: keys, and what else is in them.
-_Marks = tuple[Format, tuple[str, ...], Callable[[dict[str, Any]], bool]]
-_MARKS: tuple[_Marks, ...] = (
+_MARKS: tuple[tuple[Format, tuple[str, ...], Callable[[dict[str, Any]], bool]], ...] = (
     (Format.VIBE, ("recovery_journal_record_version", "sequence", "payload"), bool),
     (Format.GEMINI, ("sessionId", "projectHash", "startTime"), bool),
     (Format.DROID, ("owner", "version", "id"), lambda one: one.get("type") == "session_start"),
     (Format.KIMI, ("protocol_version", "created_at"), lambda one: one.get("type") == "metadata"),
     (Format.OPENHANDS, ("source", "id", "timestamp"), lambda one: one.get("kind") in _EVENTS),
-    (Format.QWEN, ("uuid", "parentUuid", "sessionId"), lambda one: _has_parts(one) or "systemPayload" in one),
+    (Format.QWEN, ("uuid", "parentUuid", "sessionId"), lambda one: "systemPayload" in one or _has_parts(one)),
     (
         Format.GPTME,
         ("role", "content", "timestamp"),
@@ -153,34 +131,28 @@ def _is_logged(record: dict[str, Any]) -> bool:
     return "input_log_digest" in as_object(record.get("metadata"))
 
 
+_SEVERAL = (Format.OPENHANDS, Format.VIBE)
+# Where the record of the whole session is.
+_BESIDE: dict[Format, Callable[[Path], Path]] = {
+    Format.CLINE: lambda path: path.with_name(path.name.replace(".messages.", ".")),
+    Format.DROID: lambda path: path.with_suffix(".settings.json"),
+    Format.KIMI: lambda path: path.parent.parent.parent / "state.json",
+    Format.FAST_AGENT: lambda path: path.with_name("session.json"),
+    Format.OPENHANDS: lambda path: path.parent.parent / "base_state.json",
+    Format.VIBE: lambda path: path.parent.parent / "meta.json",
+}
+
+
 def first_file(kind: Format, path: Path) -> Path:
     """The file that stands for a transcript which has several, or of which an older copy was kept."""
-    match kind:
-        case Format.OPENHANDS | Format.VIBE:
-            return min(path.parent.glob(f"*{path.suffix}"), default=path)
-        case Format.FAST_AGENT:
-            newest = path.with_name(path.name.replace("_previous.", "."))
-            return newest if newest.is_file() else path
-        case _:
-            return path
+    newest = path.with_name(path.name.replace("_previous.", "."))
+    if kind is Format.FAST_AGENT and newest.is_file():
+        return newest
+    return min(path.parent.glob(f"*{path.suffix}"), default=path) if kind in _SEVERAL else path
 
 
 def files_of(kind: Format, path: Path) -> list[Path]:
     """The files of a transcript, in the order in which they are read; some may be missing."""
     path = path.absolute()
-    above = path.parent.parent
-    match kind:
-        case Format.CLINE:
-            return [path.with_name(path.name.replace(".messages.", ".")), path]
-        case Format.DROID:
-            return [path, path.with_suffix(".settings.json")]
-        case Format.KIMI:
-            return [above.parent / "state.json", path]
-        case Format.FAST_AGENT:
-            return [path.with_name("session.json"), path]
-        case Format.OPENHANDS:
-            return [above / "base_state.json", *sorted(path.parent.glob("event-*.json"))]
-        case Format.VIBE:
-            return [above / "meta.json", *sorted(path.parent.glob("*.jsonl"))]
-        case _:
-            return [path]
+    own = sorted(path.parent.glob(f"*{path.suffix}")) if kind in _SEVERAL else [path]
+    return [_BESIDE[kind](path), *own] if kind in _BESIDE else own

@@ -4,7 +4,6 @@ Gemini CLI writes an answer again once its calls have returned. Qwen Code puts t
 that Claude Code's records have.
 """
 
-import json
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -17,6 +16,7 @@ from inspector.features.agents.transcript_file.record_reader import (
     COPY,
     NOT_ASKED,
     agent_tool,
+    arguments,
     count,
     definition_of,
     mappings,
@@ -32,7 +32,6 @@ _QWEN: Places = (
     "thoughtsTokenCount",
 )
 _SHOWN = re.compile(r"(.+) \((.+) MCP Server\)")
-_STATES = frozenset({"info", "warning", "error"})
 
 
 class GeminiReader(MessageReader):
@@ -40,19 +39,19 @@ class GeminiReader(MessageReader):
 
     AGENT = "gemini-cli"
     BEFORE, BETWEEN = "mcp_", "_"
+    STATES = frozenset({"info", "warning", "error"})
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
         if "$set" in record:
-            changed = as_object(record["$set"])
             self.tally.leave_out("a change")
-            for message in mappings(changed.get("messages")):
+            for message in mappings(as_object(record["$set"]).get("messages")):
                 self.take(message)
         elif "projectHash" in record:
             self._start(record.get("sessionId"), self._time(record, "startTime"))
             for message in mappings(record.get("messages")):
                 self.take(message)
-        elif "$rewindTo" in record or kind in _STATES:
-            self.tally.leave_out(kind or "a rewind")
+        elif "$rewindTo" in record:
+            self.tally.leave_out("a rewind")
         elif kind == "gemini":
             self._answered(record, text(record.get("id")), at)
         elif kind != "user":
@@ -108,12 +107,8 @@ class QwenReader(MessageReader):
         self._took: dict[str, float | None] = {}
 
     def _found(self, words: str) -> Iterable[AgentTool]:
-        for found in _FUNCTION.findall(words):
-            try:
-                one = as_object(json.loads(found))
-            except (ValueError, RecursionError):
-                continue
-            yield agent_tool(text(one.get("name")), definition_of(one))
+        declared = (arguments(found)[0] for found in _FUNCTION.findall(words))
+        return (agent_tool(text(one.get("name")), definition_of(dict(one))) for one in declared if one)
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
         message = as_object(record.get("message"))
@@ -153,13 +148,13 @@ class QwenReader(MessageReader):
             self.tally.leave_out(NOT_ASKED)
             return
         call_id = text(response.get("id"))
-        call, tool, given = self._calls.get(call_id), None, None
-        if call is not None and call.name == _THROUGH:
-            tool, given = (
-                agent_tool(text(call.arguments.get("name"))),
-                as_object(call.arguments.get("arguments")),
-            )
-        ok, took = done.get("status") == "success", self._took.pop(call_id, None)
+        call, ok = self._calls.get(call_id), done.get("status") == "success"
+        inner = call.arguments if call is not None and call.name == _THROUGH else {}
+        tool, given = (
+            agent_tool(text(inner.get("name"))) if inner else None,
+            as_object(inner.get("arguments")),
+        )
+        took = self._took.pop(call_id, None)
         self._done(call_id, _returned(part), at, ok=ok, tool=tool, given=given, took=took)
 
     def _system(self, kind: str, payload: dict[str, Any], at: float | None) -> None:

@@ -6,11 +6,11 @@ A reader of such a format says where in a record all this is; how it becomes ent
 import re
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from inspector.core.message import ToolCall, Usage
-from inspector.features.agents.transcript import TOTALS, AgentTool, Begun, Searched, Tally
+from inspector.features.agents.transcript import TOTALS, AgentTool, Begun, Searched, Tally, ToolsOffered
 from inspector.features.agents.transcript_file.record_reader import (
     NOT_ASKED,
     OpenAnswer,
@@ -18,6 +18,7 @@ from inspector.features.agents.transcript_file.record_reader import (
     agent_tool,
     arguments,
     count,
+    definition_of,
     mappings,
     moment,
     said,
@@ -84,7 +85,8 @@ class MessageReader(RecordReader):
 
     A tool's name has `BEFORE`, its server, `BETWEEN`, and its plain name; `OWN` are tools of the agent's own
     that look so, too. `SEARCH` is the agent's search for tools. `BESIDE` is a key that only the record of the
-    whole session has, `TIME` where each other record has its time, of which `PER_SECOND` are a second.
+    whole session has, `TIME` where each other record has its time, of which `PER_SECOND` are a second. What
+    records of the kinds in `STATES` say is in others, too, or is not about models and tools.
     """
 
     AGENT: ClassVar[str]
@@ -95,16 +97,22 @@ class MessageReader(RecordReader):
     BESIDE: ClassVar[str] = ""
     TIME: ClassVar[str] = "timestamp"
     PER_SECOND: ClassVar[int] = 1
+    STATES: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, tally: Tally) -> None:
         super().__init__(tally)
         self._beside: dict[str, Any] = {}
+        self._model = ""
+        self._named: dict[str, AgentTool] = {}
 
     def take(self, record: dict[str, Any]) -> None:
+        kind = text(record.get("type")) or text(record.get("kind"))
         if self.BESIDE and self.BESIDE in record:
             self._beside = record
+        elif kind in self.STATES:
+            self.tally.leave_out(kind)
         else:
-            self._record(record, text(record.get("type")), self._time(record, self.TIME))
+            self._record(record, kind, self._time(record, self.TIME))
 
     @abstractmethod
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
@@ -120,10 +128,19 @@ class MessageReader(RecordReader):
         self._begin(Begun(self.AGENT, text(session), version, folder, model, parent=parent, at=at))
 
     def _tool(self, sent: str) -> AgentTool:
-        """The tool of a name."""
+        """The tool of a name, with its definition if it was offered."""
         if sent in self.OWN:
             return AgentTool(sent, "", sent)
-        return agent_tool(sent, before=self.BEFORE, between=self.BETWEEN)
+        return self._named.get(sent) or agent_tool(sent, before=self.BEFORE, between=self.BETWEEN)
+
+    def _offer(self, tools: Iterable[dict[str, Any]], at: float | None) -> None:
+        """Add tools by their definitions."""
+        offered = {text(one.get("name")): definition_of(one) for one in tools}
+        new = {name: replace(self._tool(name), definition=known) for name, known in offered.items() if name}
+        self._named |= new
+        if new:
+            self._close()
+            self._add(ToolsOffered(tuple(new.values()), at=at))
 
     def _found(self, _words: str) -> Iterable[AgentTool]:
         """The tools that a search returned."""
