@@ -23,10 +23,12 @@ from inspector.search.ranker.dense import (
 from inspector.search.ranker.fusion import FusionRanker, FusionWeights, Standardised
 from inspector.search.ranker.hybrid import HybridRanker
 from inspector.search.ranker.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
-from inspector.search.ranker.pattern import PatternRanker
+from inspector.search.ranker.pattern import CopilotRanker, PatternRanker
 from inspector.search.ranker.query_fusion import QueryFusion, ServerPrior
 from inspector.search.ranker.ranker import TIER_STEP, Ranker, Ranking, Scores, ranking_for
 from inspector.search.ranker.ranker_list import require_ranker
+from inspector.search.ranker.step_ranker import DroidRanker, QwenCodeRanker
+from inspector.search.ranker.vibe_ranker import VibeRanker
 
 # The reference against which the fusion is measured: one field, two signals.
 _Z_FUSION_FIELDS = {Signal.NAME: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 1.0, Signal.SERVER: 1.0}
@@ -222,6 +224,10 @@ _BUILDERS: Mapping[str, Callable[["CatalogRankers"], Ranker]] = {
     "fuzzy": lambda r: FuzzyRanker(r.index.tools),
     "claude-code": lambda r: ClaudeCodeRanker(r.index.tools),
     "codex": lambda r: CodexRanker(r.index.tools, r.index.instructions),
+    "qwen-code": lambda r: QwenCodeRanker(r.index.tools),
+    "droid": lambda r: DroidRanker(r.index.tools),
+    "vibe": lambda r: VibeRanker(r.index.tools),
+    "copilot-cli": lambda r: CopilotRanker(r.index.tools),
     "vscode": lambda r: DenseRanker(r.index, threshold=_ABOVE_ZERO, name="vscode"),
     "anthropic-bm25": lambda r: Bm25Ranker(r.index, _ANTHROPIC, name="anthropic-bm25"),
     "prd-bm25": lambda r: PrdBm25Ranker(r.index.tools),

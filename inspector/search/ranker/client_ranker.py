@@ -5,8 +5,8 @@ Sources, and which weights are assumed, are in `clients/known/`.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
 from string import punctuation
@@ -19,7 +19,8 @@ from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
 from inspector.schema.schema import fields
 from inspector.search.index.document import MAX_INDEXED
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH
-from inspector.search.ranker.ranker import Ranking
+from inspector.search.ranker.ranker import Ranking, Scores
+from inspector.search.ranker.step_ranker import EXACT, StepRanker, selected
 
 if TYPE_CHECKING:
     from py_rust_stemmers import SnowballStemmer
@@ -38,11 +39,8 @@ if TYPE_CHECKING:
 # (`_meta["anthropic/alwaysLoad"]`).
 
 CLAUDE_CODE = "claude-code"
-EXACT, WHOLE, WITHIN, HINTED, DESCRIBED = 100.0, 4.0, 3.0, 2.0, 1.0
-_SELECT = "select:"
+WHOLE, WITHIN, HINTED, DESCRIBED = 4.0, 3.0, 2.0, 1.0
 _READ = 4_096
-# All steps of the alphabet together: too little to change any other order, or a score's parts.
-_ALPHABET = 5e-10
 _FORBIDDEN = re.compile("[^A-Za-z0-9_-]")
 _BETWEEN = re.compile(r"[\s_]+")
 
@@ -91,42 +89,29 @@ class _Query:
     required: tuple[str, ...] = ()
 
 
-class ClaudeCodeRanker:
-    """Scores from 0; scores above zero are kept."""
+class ClaudeCodeRanker(StepRanker):
+    """Claude Code's ToolSearch."""
 
     name = CLAUDE_CODE
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._texts = tuple(map(_named_texts, tools))
-        self._deferred = np.array([tool.meta.get(ALWAYS_LOAD) is not True for tool in tools], dtype=bool)
-        order = sorted(range(len(tools)), key=lambda position: self._texts[position].sent)
-        self._alphabet = np.zeros(len(tools))
-        self._alphabet[order] = np.linspace(0, _ALPHABET, len(tools))
+        super().__init__(tools, [texts.sent for texts in self._texts], str, ALWAYS_LOAD)
 
     def terms(self, query: str) -> tuple[str, ...]:
         read = _query(query)
         return read.words or read.names
 
-    def rank(self, query: str) -> Ranking:
+    def _parts(self, query: str) -> Callable[[int], Iterator[Part]]:
         read = _query(query)
-        values = np.array([sum(part.value for part in texts.parts_for(read)) for texts in self._texts])
-        values = np.where(self._deferred, values, 0.0)
-        kept = values > 0
-        values = np.where(kept, values - self._alphabet, values)
-
-        def explain(position: int) -> Score:
-            texts = self._texts[position]
-            parts = tuple(texts.parts_for(read)) if kept[position] else ()
-            return Score(texts.id, float(values[position]), parts)
-
-        return Ranking(values, kept, explain)
+        return lambda position: self._texts[position].parts_for(read)
 
 
 def _query(query: str) -> _Query:
+    names = selected(query)
+    if names is not None:
+        return _Query(names)
     text = query[:MAX_QUERY_LENGTH].strip().lower()
-    if text.startswith(_SELECT):
-        wanted = (name.strip() for name in text.removeprefix(_SELECT).split(","))
-        return _Query(tuple(dict.fromkeys(name for name in wanted if name)))
     given = [each.strip(punctuation.replace("+", "")) for each in text.split()]
     words = dict.fromkeys(word for each in given for word in _BETWEEN.split(each.lstrip("+")) if word)
     required = (each[1:] for each in given if each.startswith("+"))
@@ -245,31 +230,58 @@ NLTK_STOP_WORDS = frozenset(_PLAIN.split()) | {
 Counts = Mapping[Signal, Counter[str]]
 
 
-class CodexRanker:
+@dataclass(frozen=True, slots=True)
+class OtherTexts:
+    """What is searched as well and is no server's: so many texts, of so many words together.
+
+    `holders` says in how many of them a word stands.
+    """
+
+    count: int = 0
+    length: int = 0
+    holders: Mapping[str, int] = field(default_factory=dict)
+
+
+class OneTextRanker:
     """Scores tools by the words a query shares with their texts; scores above zero are kept."""
 
-    name = CODEX
+    name: str
+    double: tuple[Signal, ...] = ()
+    """The fields whose words count double, wherever they stand."""
 
-    def __init__(self, tools: Sequence[Tool], instructions: Mapping[str, str]) -> None:
-        """`instructions` are those of the servers."""
+    def __init__(
+        self,
+        tools: Sequence[Tool],
+        counts: Sequence[Counts],
+        others: OtherTexts | None = None,
+        alphabet: Scores | None = None,
+    ) -> None:
+        """`alphabet` is taken from the scores; without it equal tools are in the order of the catalog."""
+        self._alphabet = np.zeros(len(tools)) if alphabet is None else alphabet
         self._ids = tuple(tool.id for tool in tools)
-        self._counts = [_counts(tool, instructions.get(tool.server, "")) for tool in tools]
+        self._counts, self._others = counts, others or OtherTexts()
+        self._size = len(counts) + self._others.count
         lengths = [sum(count.total() for count in counts.values()) for counts in self._counts]
-        mean = sum(lengths) / len(lengths) if lengths else 0.0
+        mean = (sum(lengths) + self._others.length) / self._size if self._size else 0.0
         self._norms = [K1 * (1 - B + B * length / mean) if mean else K1 for length in lengths]
         self._holders: dict[str, list[int]] = {}
-        for position, counts in enumerate(self._counts):
-            for word in dict.fromkeys(word for count in counts.values() for word in count):
+        for position, counts_of in enumerate(self._counts):
+            for word in dict.fromkeys(word for count in counts_of.values() for word in count):
                 self._holders.setdefault(word, []).append(position)
 
+    def _asked(self, query: str) -> Counter[str]:
+        """The words of a query, and how often each counts."""
+        return Counter(_stems(query[:MAX_QUERY_LENGTH]))
+
     def terms(self, query: str) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(_stems(query[:MAX_QUERY_LENGTH])))
+        return tuple(self._asked(query))
 
     def rank(self, query: str) -> Ranking:
-        words = Counter(_stems(query[:MAX_QUERY_LENGTH]))
+        words = self._asked(query)
         values = np.zeros(len(self._ids))
         for position in {position for word in words for position in self._holders.get(word, ())}:
-            values[position] = sum(part.value for part in self._parts(words, position))
+            found = sum(part.value for part in self._parts(words, position))
+            values[position] = found - self._alphabet[position]
 
         def explain(position: int) -> Score:
             return Score(self._ids[position], float(values[position]), tuple(self._parts(words, position)))
@@ -283,15 +295,26 @@ class CodexRanker:
             tf = sum(count[word] for count in counts.values())
             if not tf:
                 continue
-            df = len(self._holders[word])
-            idf = float(np.log1p((len(self._ids) - df + 0.5) / (df + 0.5)))
-            value = times * idf * tf * (K1 + 1) / (tf + norm)
+            df = len(self._holders[word]) + self._others.holders.get(word, 0)
+            idf = float(np.log1p((self._size - df + 0.5) / (df + 0.5)))
+            weight = times * (2 if any(counts[signal][word] for signal in self.double) else 1)
+            value = weight * idf * tf * (K1 + 1) / (tf + norm)
             inputs = {"tf": float(tf), "idf": idf, "df": float(df)}
             if times > 1:
                 inputs["times in query"] = float(times)
             for signal, count in counts.items():
                 if count[word]:
                     yield Part(signal, word, value * count[word] / tf, inputs)
+
+
+class CodexRanker(OneTextRanker):
+    """Codex's tool_search."""
+
+    name = CODEX
+
+    def __init__(self, tools: Sequence[Tool], instructions: Mapping[str, str]) -> None:
+        """`instructions` are those of the servers."""
+        super().__init__(tools, [_counts(tool, instructions.get(tool.server, "")) for tool in tools])
 
 
 def _counts(tool: Tool, instructions: str) -> Counts:
