@@ -7,7 +7,7 @@ of them: they can be applied to a catalog, and are as sure as the weakest fact t
 import datetime
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass as plain_dataclass
+from dataclasses import asdict, dataclass as plain_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -161,6 +161,12 @@ class Client:
     fidelity: Fidelity | None = None
     protocol: str = ""
     tasks: bool | None = None
+
+    def over(self, tools: int) -> "Client":
+        """The client as it is over so many tools: it binds few at once."""
+        if not self.listing.few or tools > self.listing.few:
+            return self
+        return replace(self, listing=replace(self.listing, before="definitions", instructions=False))
 
     def confidence(self, topic: Topic) -> Confidence:
         """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""

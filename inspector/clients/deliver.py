@@ -39,6 +39,7 @@ def deliver(
 
     `tokens` counts those of a definition.
     """
+    client = client.over(sum(len(one.tools) for one in servers))
     judge = _Judge(client, tokens)
     seen: dict[str, list[SeenTool]] = {}
     reached = (listed for listed in servers if judge.unreached(listed) is None)

@@ -104,7 +104,9 @@ def _identity(rule: NameRule, *parts: str) -> str:
 
 
 def _digest(rule: NameRule, text: str) -> str:
-    """The digits of a hash: SHA-1's first, or FNV-1a's of 32 bits, in base 36, or in base 16 with a sign."""
+    """The digits of a hash: SHA's first, or FNV-1a's of 32 bits, in base 36, or in base 16 with a sign."""
+    if rule.hash == "sha256":
+        return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[: rule.digits]
     if rule.hash in ("codex", "sha1"):
         return _sha1(text)[: rule.digits]
     value = _FNV_START

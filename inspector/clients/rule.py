@@ -35,7 +35,7 @@ class NameRule:
     server_limit: int = 0
     limit: int = 0
     over: Literal["refused", "cut", "middle", "hash"] = "refused"
-    hash: Literal["codex", "sha1", "fnv-36", "fnv-16"] = "codex"
+    hash: Literal["codex", "sha1", "sha256", "fnv-36", "fnv-16"] = "codex"
     hash_of: Literal["plain", "sent"] = "plain"
     hashed: Literal["long", "changed", "always"] = "long"
     digits: int = 12
@@ -123,18 +123,19 @@ class ListingRule:
     """What is listed before any search, and whether that includes the servers' instructions.
 
     More than `most` tools (0: any number) are an error, or left out. Tools whose `_meta` says true for the
-    key `always` are bound at once. With `hides_app_tools`, the model gets no tools that are for a server's
-    own view alone; with `first_page`, none that is on a later page of the list, and with `empty_ends` none
-    behind an empty cursor. One that `ends` by itself reads pages only while they list something new. What
-    `costs` all tools may be a `page` that fails, an `endless` list, a bad `cursor` or `noise` on stdout.
-    `place` is where instructions go: into a text of the system, of the user, or into a description; "" if
-    that is not known.
+    key `always` are bound at once; of at most `few` in all every tool is, and no instructions are shown. With
+    `hides_app_tools`, the model gets no tools that are for a server's own view alone; with `first_page`, none
+    that is on a later page of the list, and with `empty_ends` none behind an empty cursor. One that `ends` by
+    itself reads pages only while they list something new. What `costs` all tools may be a `page` that fails,
+    an `endless` list, a bad `cursor` or `noise` on stdout. `place` is where instructions go: into a text of
+    the system, of the user, or into a description; "" if that is not known.
     """
 
     before: Before = "definitions"
     instructions: bool = True
     place: Literal["", "system", "user", "description"] = ""
     most: int = 0
+    few: int = 0
     always: str = ""
     hides_app_tools: bool = False
     first_page: bool = False

@@ -139,6 +139,7 @@ def deliveries_in(
 
 def view_as(client: Client, listed: Sequence[Listed], count_text: Callable[[str], int]) -> ClientView:
     """What a client makes of what these servers list."""
+    client = client.over(sum(len(one.tools) for one in listed))
     deliveries = deliver(client, listed, tokens=lambda seen: count_text(compact(seen.definition)))
     servers = tuple(
         _server(client, one.listed.server, one.listed.instructions, len(one.listed.tools))

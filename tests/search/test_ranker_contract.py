@@ -77,6 +77,10 @@ READS_NO_VECTORS = frozenset(
         "claude-code",
         "codex",
         "anthropic-bm25",
+        "qwen-code",
+        "droid",
+        "vibe",
+        "copilot-cli",
     }
 )
 CASES: list[tuple[str, Factory]] = [

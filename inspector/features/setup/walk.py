@@ -29,6 +29,7 @@ from inspector.core.text import did_you_mean
 from inspector.core.tool import Tool
 from inspector.schema.json_value import as_object
 from inspector.search.index.vocabulary import split_words
+from inspector.search.ranker.ranker_list import matching
 from inspector.session.client_view import NEWS_LOST, listed_in
 from inspector.session.view import SessionView
 
@@ -268,13 +269,17 @@ def _listed(state: ServerState, found: ServerDelivery | None) -> Iterator[Step]:
 
 def _deferral(session: SessionView, tools: Sequence[Tool], client: Client | None) -> Step:
     is_bound = {tool.id for tool in tools} <= {*session.state.bound_ids}
-    if is_bound if client is None else client.listing.before == "definitions":
+    if client is not None:
+        is_bound = client.over(len(session.catalog.by_id)).listing.before == "definitions"
+    if is_bound:
         return Step("deferral", WORKS, "every tool is bound at once")
     if client is not None and not client.search.ranker:
         return Step("deferral", LOOK, "the tools wait for a search, which cannot be followed here")
 
+    takes_pattern = client is not None and matching(client.search.ranker, has_vectors=False) == "pattern"
+
     def is_found(tool: Tool) -> bool:
-        asked = SearchRequest(query=" ".join(split_words(tool.name)))
+        asked = SearchRequest(query=(".*" if takes_pattern else " ").join(split_words(tool.name)))
         report = session.retrieval.look(asked, bound=()).report
         return any(hit.tool_id == tool.id and hit.rank <= report.limit for hit in report.hits)
 
