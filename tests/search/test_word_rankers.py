@@ -16,9 +16,10 @@ from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import terms
 from inspector.search.ranker import keyword as weight
 from inspector.search.ranker.bm25 import Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.ranker.client_ranker import ClaudeCodeRanker, CodexRanker
+from inspector.search.ranker.client_ranker import CodexRanker
 from inspector.search.ranker.keyword import KeywordExpertRanker, keywords
 from inspector.search.ranker.ranker import Ranker, Ranking
+from inspector.search.ranker.step_ranker import ClaudeCodeRanker
 from tests.support.retrieval import rankers_of
 
 some_words = st.sampled_from(

@@ -12,7 +12,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.search.index.past_use import NOTHING_USED, PastUse, Use
 from inspector.search.index.tool_index import NameIndex, ToolIndex
 from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
-from inspector.search.ranker.client_ranker import ClaudeCodeRanker, CodexRanker, FuzzyRanker
+from inspector.search.ranker.client_ranker import CodexRanker, FuzzyRanker
 from inspector.search.ranker.dense import (
     DenseRanker,
     RrfRanker,
@@ -27,7 +27,7 @@ from inspector.search.ranker.pattern import CopilotRanker, PatternRanker
 from inspector.search.ranker.query_fusion import QueryFusion, ServerPrior
 from inspector.search.ranker.ranker import TIER_STEP, Ranker, Ranking, Scores, ranking_for
 from inspector.search.ranker.ranker_list import require_ranker
-from inspector.search.ranker.step_ranker import DroidRanker, QwenCodeRanker
+from inspector.search.ranker.step_ranker import ClaudeCodeRanker, DroidRanker, QwenCodeRanker
 from inspector.search.ranker.vibe_ranker import VibeRanker
 
 # The reference against which the fusion is measured: one field, two signals.

@@ -1,141 +1,27 @@
-"""How Claude Code, Codex, VS Code and Anthropic's API search.
+"""How Codex searches, and the ToolSearchTool document.
 
 Sources, and which weights are assumed, are in `clients/known/`.
 """
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
-from string import punctuation
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
+from inspector.core.tool import Tool
 from inspector.schema.schema import fields
 from inspector.search.index.document import MAX_INDEXED
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH
 from inspector.search.ranker.ranker import Ranking, Scores
-from inspector.search.ranker.step_ranker import EXACT, StepRanker, selected
 
 if TYPE_CHECKING:
     from py_rust_stemmers import SnowballStemmer
-
-# Claude Code's ToolSearch compares each word of the query with a tool in four steps; the first that matches
-# counts:
-#
-#     4  a whole word of the server's or the tool's name, which _ separates, and capitals do not
-#     3  a part of such a word
-#     2  a word of `_meta["anthropic/searchHint"]`
-#     1  a whole word of the description
-#
-# Equal tools are in the order of the alphabet. Several words add up. A query that is a tool's
-# name, and a name in `select:A,B`, scores 100. `+word` has to match in one of the steps. Of a description the
-# first 4,096 characters are read. No tool is searched for that is loaded at once
-# (`_meta["anthropic/alwaysLoad"]`).
-
-CLAUDE_CODE = "claude-code"
-WHOLE, WITHIN, HINTED, DESCRIBED = 4.0, 3.0, 2.0, 1.0
-_READ = 4_096
-_FORBIDDEN = re.compile("[^A-Za-z0-9_-]")
-_BETWEEN = re.compile(r"[\s_]+")
-
-
-@dataclass(frozen=True, slots=True)
-class _NamedTexts:
-    """What is compared of a tool, in lower case; of a text its words, with a space on each side."""
-
-    id: str
-    sent: str
-    names: frozenset[str]
-    parts: frozenset[str]
-    hint: str
-    described: str
-
-    def parts_for(self, query: "_Query") -> Iterator[Part]:
-        """What each part of the query adds to the score."""
-        for name in query.names:
-            if name in self.names:
-                yield Part(Signal.EXACT, name, EXACT, {"weight": EXACT})
-        if not all(self._step(word)[1] for word in query.required):
-            return
-        for word in query.words:
-            signal, value = self._step(word)
-            if value:
-                yield Part(signal, word, value, {"weight": value})
-
-    def _step(self, word: str) -> tuple[Signal, float]:
-        """The first of the four steps in which a word matches; 0 for none."""
-        if word in self.parts:
-            return Signal.NAME, WHOLE
-        if any(word in part for part in self.parts):
-            return Signal.NAME, WITHIN
-        whole = _spaced(word)
-        if whole.strip() and whole in self.hint:
-            return Signal.KEYWORD, HINTED
-        return Signal.DESCRIPTION, DESCRIBED if whole.strip() and whole in self.described else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Query:
-    """A query: tools by `names`, `words` that count, and those of them that are `required` to match."""
-
-    names: tuple[str, ...]
-    words: tuple[str, ...] = ()
-    required: tuple[str, ...] = ()
-
-
-class ClaudeCodeRanker(StepRanker):
-    """Claude Code's ToolSearch."""
-
-    name = CLAUDE_CODE
-
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._texts = tuple(map(_named_texts, tools))
-        super().__init__(tools, [texts.sent for texts in self._texts], str, ALWAYS_LOAD)
-
-    def terms(self, query: str) -> tuple[str, ...]:
-        read = _query(query)
-        return read.words or read.names
-
-    def _parts(self, query: str) -> Callable[[int], Iterator[Part]]:
-        read = _query(query)
-        return lambda position: self._texts[position].parts_for(read)
-
-
-def _query(query: str) -> _Query:
-    names = selected(query)
-    if names is not None:
-        return _Query(names)
-    text = query[:MAX_QUERY_LENGTH].strip().lower()
-    given = [each.strip(punctuation.replace("+", "")) for each in text.split()]
-    words = dict.fromkeys(word for each in given for word in _BETWEEN.split(each.lstrip("+")) if word)
-    required = (each[1:] for each in given if each.startswith("+"))
-    return _Query((text,), tuple(words), tuple(word for word in required if word))
-
-
-def _named_texts(tool: Tool) -> _NamedTexts:
-    sent = _FORBIDDEN.sub("_", f"{tool.server}__{tool.name}").lower()
-    names = (tool.name, tool.id, f"mcp__{tool.server}__{tool.name}", f"mcp__{sent}")
-    hint = tool.meta.get(SEARCH_HINT)
-    return _NamedTexts(
-        tool.id,
-        sent,
-        frozenset(name.lower() for name in names),
-        frozenset(filter(None, sent.split("_"))),
-        _spaced(hint if isinstance(hint, str) else ""),
-        _spaced(tool.description[:_READ]),
-    )
-
-
-def _spaced(text: str) -> str:
-    words = " ".join(re.findall(r"\w+", text.lower()))
-    return f" {words} "
-
 
 # Fuzzy matching with a tool's whole text (the ToolSearchTool document, “Scoring algorithm”):
 #
@@ -319,9 +205,9 @@ class CodexRanker(OneTextRanker):
 
 def _counts(tool: Tool, instructions: str) -> Counts:
     """A tool's words by field: the flat, the called and the plain name are indexed one beside the other."""
-    called = _called(tool.name)
+    name = called(tool.name)
     texts = {
-        Signal.NAME: f"mcp__{_called(tool.server)}__{called} {called} {tool.name} {tool.title}",
+        Signal.NAME: f"mcp__{called(tool.server)}__{name} {name} {tool.name} {tool.title}",
         Signal.DESCRIPTION: tool.description,
         Signal.SERVER: f"{tool.server} {instructions}",
         Signal.PARAMETERS: " ".join(sorted(field.name for field in fields(tool.input_schema))),
@@ -334,7 +220,8 @@ def _counts(tool: Tool, instructions: str) -> Counts:
     return counts
 
 
-def _called(name: str) -> str:
+def called(name: str) -> str:
+    """A name as it is called: of letters, digits and _ alone."""
     return re.sub(r"\W", "_", name, flags=re.ASCII)
 
 

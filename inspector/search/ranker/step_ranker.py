@@ -6,14 +6,15 @@ Equal tools are in the order of the alphabet. Sources, and how far it was measur
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from string import punctuation
 from typing import Any
 
 import numpy as np
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.core.tool import Tool
+from inspector.core.tool import ALWAYS_LOAD, SEARCH_HINT, Tool
+from inspector.schema.json_value import as_text
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH
 from inspector.search.ranker.ranker import Ranking, Scores
 
@@ -22,54 +23,59 @@ _SELECT = "select:"
 # All steps of the alphabet together: too little to change any other order, or a score's parts.
 _ALPHABET = 5e-10
 _FORBIDDEN = re.compile("[^A-Za-z0-9_-]")
-# Where a hash stands that no query will have: no letter, digit or sign that names may have.
-_HASH = "?"
 
 
-def by_alphabet(names: Sequence[str], key: Callable[[str], Any] = str) -> Scores:
-    """What to take from scores so that equal ones are in the order of the names."""
-    steps = np.zeros(len(names))
-    steps[sorted(range(len(names)), key=lambda place: key(names[place]))] = np.linspace(
-        0, _ALPHABET, len(names)
-    )
+def by_alphabet(keys: Sequence[Any]) -> Scores:
+    """What to take from scores so that equal ones are in the order of their keys."""
+    steps = np.zeros(len(keys))
+    steps[sorted(range(len(keys)), key=keys.__getitem__)] = np.linspace(0, _ALPHABET, len(keys))
     return steps
 
 
 class StepRanker(ABC):
-    """Scores from 0; scores above zero are kept. What a query adds is for each client's ranker to say."""
+    """Scores from 0; those above zero are kept. A word adds what its steps are worth, a tool's name EXACT."""
 
     name: str
 
-    def __init__(
-        self, tools: Sequence[Tool], sent: Sequence[str], key: Callable[[str], Any], loaded: str = ""
-    ) -> None:
-        """By the `key` of the names as they are `sent` equal tools are ordered.
-
-        Of tools whose `_meta` says true for `loaded` none is searched for.
-        """
-        self._ids = tuple(tool.id for tool in tools)
-        self._deferred = np.array([tool.meta.get(loaded) is not True for tool in tools], dtype=bool)
-        self._alphabet = by_alphabet(sent, key)
+    def __init__(self, tools: Sequence[Tool], keys: Sequence[Any], names: Sequence[frozenset[str]]) -> None:
+        """Equal tools are in the order of their `keys`; `names` are those that take a tool, in lower case."""
+        self._ids, self._names = tuple(tool.id for tool in tools), names
+        self._alphabet = by_alphabet(keys)
 
     @abstractmethod
+    def _asked(self, query: str) -> tuple[tuple[str, ...], Mapping[str, int], Sequence[str]]:
+        """The names that a query takes, how often each word counts, and which words are required."""
+
+    @abstractmethod
+    def _steps(self, word: str, position: int) -> Iterator[tuple[Signal, float]]:
+        """What a word adds to a tool's score, and by which text."""
+
+    @abstractmethod
+    def _meets(self, word: str, position: int) -> bool:
+        """Whether a tool has a word that is required."""
+
     def terms(self, query: str) -> tuple[str, ...]:
-        """The words of the query, or the names that it selects."""
-
-    @abstractmethod
-    def _parts(self, query: str) -> Callable[[int], Iterator[Part]]:
-        """What the query adds to the score of the tool at a position."""
+        names, words, _required = self._asked(query)
+        return tuple(words) or names
 
     def rank(self, query: str) -> Ranking:
-        """Score every tool."""
-        parts = self._parts(query)
+        names, words, required = self._asked(query)
+
+        def parts(position: int) -> Iterator[Part]:
+            for place, name in enumerate(names):
+                if name in self._names[position]:
+                    yield Part(Signal.EXACT, name, max(EXACT - place, 1.0), {"weight": EXACT})
+            if all(self._meets(word, position) for word in required):
+                for word, times in words.items():
+                    for signal, value in self._steps(word, position):
+                        yield Part(signal, word, value * times, {"weight": value})
+
         values = np.array([sum(part.value for part in parts(place)) for place in range(len(self._ids))])
-        values = np.where(self._deferred, values, 0.0)
         kept = values > 0
         values = np.where(kept, values - self._alphabet, values)
 
         def explain(position: int) -> Score:
-            found = tuple(parts(position)) if kept[position] else ()
-            return Score(self._ids[position], float(values[position]), found)
+            return Score(self._ids[position], float(values[position]), tuple(parts(position)))
 
         return Ranking(values, kept, explain)
 
@@ -81,6 +87,72 @@ def selected(query: str) -> tuple[str, ...] | None:
         return None
     names = (name.strip() for name in text.removeprefix(_SELECT).split(","))
     return tuple(dict.fromkeys(name for name in names if name))
+
+
+# Claude Code's ToolSearch compares each word of the query with a tool in four steps; the first that matches
+# counts:
+#
+#     4  a whole word of the server's or the tool's name, which _ separates, and capitals do not
+#     3  a part of such a word
+#     2  a word of `_meta["anthropic/searchHint"]`
+#     1  a whole word of the description
+#
+# Several words add up. A query that is a tool's name, and a name in `select:A,B`, finds that tool first.
+# `+word` has to match in one of the steps. Of a description the first 4,096 characters are read. No tool is
+# searched for that is loaded at once (`_meta["anthropic/alwaysLoad"]`).
+
+_READ = 4_096
+_BETWEEN = re.compile(r"[\s_]+")
+
+
+class ClaudeCodeRanker(StepRanker):
+    """Claude Code's ToolSearch."""
+
+    name = "claude-code"
+
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._deferred = [tool.meta.get(ALWAYS_LOAD) is not True for tool in tools]
+        sent = [_cleaned(f"{tool.server}__{tool.name}").lower() for tool in tools]
+        names = [
+            frozenset(map(str.lower, (one.name, one.id, f"mcp__{one.server}__{one.name}", f"mcp__{name}")))
+            if used
+            else frozenset()
+            for one, name, used in zip(tools, sent, self._deferred, strict=True)
+        ]
+        super().__init__(tools, sent, names)
+        self._parts = [frozenset(filter(None, name.split("_"))) for name in sent]
+        self._hints = [_spaced(as_text(tool.meta.get(SEARCH_HINT))) for tool in tools]
+        self._described = [_spaced(tool.description[:_READ]) for tool in tools]
+
+    def _asked(self, query: str) -> tuple[tuple[str, ...], Mapping[str, int], Sequence[str]]:
+        if (names := selected(query)) is not None:
+            return names, {}, ()
+        text = query[:MAX_QUERY_LENGTH].strip().lower()
+        given = [each.strip(punctuation.replace("+", "")) for each in text.split()]
+        words = (word for each in given for word in _BETWEEN.split(each.lstrip("+")) if word)
+        required = [each[1:] for each in given if each.startswith("+") and each[1:]]
+        return (text,), dict.fromkeys(words, 1), required
+
+    def _meets(self, word: str, position: int) -> bool:
+        return any(True for _ in self._steps(word, position))
+
+    def _steps(self, word: str, position: int) -> Iterator[tuple[Signal, float]]:
+        parts, whole = self._parts[position], _spaced(word)
+        if not self._deferred[position]:
+            return
+        if word in parts:
+            yield Signal.NAME, 4.0
+        elif any(word in part for part in parts):
+            yield Signal.NAME, 3.0
+        elif whole.strip() and whole in self._hints[position]:
+            yield Signal.KEYWORD, 2.0
+        elif whole.strip() and whole in self._described[position]:
+            yield Signal.DESCRIPTION, 1.0
+
+
+def _spaced(text: str) -> str:
+    """The words of a text in lower case, with a space on each side."""
+    return " ".join(("", *re.findall(r"\w+", text.lower()), ""))
 
 
 # Qwen Code's tool_search and Droid's ToolSearch look each word of the query up as a part of the name as it is
@@ -96,142 +168,99 @@ def selected(query: str) -> tuple[str, ...] | None:
 # the tools of these names. Qwen Code leaves out stop words, signs around words, and words of one letter;
 # Droid takes words as they are.
 
-QWEN_CODE, DROID = "qwen-code", "droid"
-_ENDS, _INSIDE, _SERVER, _DESCRIBED, _ALIAS = 12.0, 6.0, 4.0, 2.0, 6.0
-_DROID_NAME, _DROID_DESCRIBED = 10.0, 3.0
-_EDGES = re.compile(r"^[^\w.+#-]+|[^\w.+#-]+$")
 _STOP_WORDS = """
     a an and are at be can could did do does for from how i in is it me my of on or please should that the
     these this those to was were what which with would you
 """
 _QWEN_STOP_WORDS = frozenset(_STOP_WORDS.split())
+_ENDINGS = frozenset({"cancel", "clear", "delete", "remove", "stop"})
+_EDGES = re.compile(r"^[^\w.+#-]+|[^\w.+#-]+$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
-    """What is compared of a tool, in lower case: the name as it is sent, the server's words, a text."""
+class DroidRanker(StepRanker):
+    """Droid's ToolSearch; what has no description is described in its words."""
 
-    name: str
-    server: frozenset[str]
-    described: str
-
-
-class _NameFirstRanker(StepRanker):
-    """Looks words up in names as they are sent, and in descriptions. Words of `alike` mean one another."""
-
-    alike: frozenset[str] = frozenset()
-
-    def __init__(self, tools: Sequence[Tool], sent: Sequence[str], empty: str = "") -> None:
-        """What has no description gets the text `empty`, with the server's name."""
-        super().__init__(tools, sent, _collated)
-        self._texts = tuple(
-            _Texts(
-                name.lower(),
-                frozenset(f"mcp {tool.server}".lower().split()),
-                (tool.description or empty.format(tool.server)).lower(),
-            )
-            for tool, name in zip(tools, sent, strict=True)
-        )
-
-    def terms(self, query: str) -> tuple[str, ...]:
-        return selected(query) or tuple(self._asked(query)[0])
-
-    def _parts(self, query: str) -> Callable[[int], Iterator[Part]]:
-        names = selected(query)
-        words, required = self._asked(query) if names is None else (Counter[str](), frozenset[str]())
-
-        def parts(position: int) -> Iterator[Part]:
-            texts = self._texts[position]
-            if names and texts.name in names:
-                # In the order that was asked for.
-                value = max(EXACT - names.index(texts.name), 1.0)
-                yield Part(Signal.EXACT, texts.name, value, {"weight": EXACT})
-            if all(any(one in texts.name for one in self._meant(word)) for word in required):
-                found = ((*step, times) for word, times in words.items() for step in self._steps(word, texts))
-                yield from (Part(by, word, value * n, {"weight": value}) for by, word, value, n in found)
-
-        return parts
-
-    def _asked(self, query: str) -> tuple[Counter[str], frozenset[str]]:
-        """The words of the query with how often it has them, and those that are required."""
-        given = tuple(map(self._read, query[:MAX_QUERY_LENGTH].lower().split()))
-        required = frozenset(word for word, is_required in given if word and is_required)
-        return Counter(word for word, _ in given if word), required
-
-    def _meant(self, word: str) -> frozenset[str]:
-        return self.alike if word in self.alike else frozenset({word})
-
-    @abstractmethod
-    def _read(self, given: str) -> tuple[str, bool]:
-        """A word of the query as it is looked up, "" for none, and whether it is required."""
-
-    @abstractmethod
-    def _steps(self, word: str, texts: _Texts) -> Iterator[tuple[Signal, str, float]]:
-        """What a word adds, and by which text."""
-
-
-class QwenCodeRanker(_NameFirstRanker):
-    """Qwen Code's tool_search."""
-
-    name = QWEN_CODE
-    alike = frozenset({"cancel", "clear", "delete", "remove", "stop"})
+    name = "droid"
+    empty = "MCP tool from {}"
 
     def __init__(self, tools: Sequence[Tool]) -> None:
-        super().__init__(tools, [_sent(f"mcp__{tool.server}__{tool.name}", 63, 7) for tool in tools])
+        sent = self._sent(tools)
+        self._sent_names = [name.lower() for name in sent]
+        names = [frozenset({name}) for name in self._sent_names]
+        super().__init__(tools, list(map(_collated, sent)), names)
+        self._described = [(tool.description or self.empty.format(tool.server)).lower() for tool in tools]
 
-    def _read(self, given: str) -> tuple[str, bool]:
-        word = _EDGES.sub("", given.removeprefix("+"))
-        return ("" if len(word) < 2 or word in _QWEN_STOP_WORDS else word), given.startswith("+")
-
-    def _steps(self, word: str, texts: _Texts) -> Iterator[tuple[Signal, str, float]]:
-        meant = self._meant(word)
-        name = f"_{texts.name}"
-        if any(name.endswith((f"_{one}", f".{one}")) for one in meant):
-            yield Signal.NAME, word, _ENDS
-        elif any(one in texts.name for one in meant):
-            yield Signal.NAME, word, _INSIDE
-        if not texts.server.isdisjoint(meant):
-            yield Signal.SERVER, word, _SERVER
-        if any(one in texts.described for one in meant):
-            yield Signal.DESCRIPTION, word, _DESCRIBED
-        others = [one for one in meant if one != word]
-        if any(one in texts.name or one in texts.server for one in others):
-            yield Signal.KEYWORD, word, _ALIAS
-
-
-class DroidRanker(_NameFirstRanker):
-    """Droid's ToolSearch."""
-
-    name = DROID
-
-    def __init__(self, tools: Sequence[Tool]) -> None:
+    def _sent(self, tools: Sequence[Tool]) -> list[str]:
+        """The names as they are sent: only one that is too long, or another's, ends with a hash."""
         plain = [f"{tool.server}___{tool.name}" for tool in tools]
         taken = Counter(map(_cleaned, plain))
-        # Only where another tool has the name that it would get is a changed one told apart.
-        names = [name if taken[_cleaned(name)] > 1 else _cleaned(name) for name in plain]
-        super().__init__(tools, [_sent(name, 64, 8) for name in names], "MCP tool from {}")
+        return [_hashed(name if taken[_cleaned(name)] > 1 else _cleaned(name), 64, 8) for name in plain]
 
-    def _read(self, given: str) -> tuple[str, bool]:
-        is_required = len(given) > 1 and given.startswith("+")
-        return given[is_required:], is_required
+    def _asked(self, query: str) -> tuple[tuple[str, ...], Mapping[str, int], Sequence[str]]:
+        if (names := selected(query)) is not None:
+            return names, {}, ()
+        given = query[:MAX_QUERY_LENGTH].lower().split()
+        required = [self._read(one) for one in given if one != one.lstrip("+") != ""]
+        return (), Counter(filter(None, map(self._read, given))), required
 
-    def _steps(self, word: str, texts: _Texts) -> Iterator[tuple[Signal, str, float]]:
-        if word in texts.name:
-            yield Signal.NAME, word, _DROID_NAME
-        elif word in texts.described:
-            yield Signal.DESCRIPTION, word, _DROID_DESCRIBED
+    def _meets(self, word: str, position: int) -> bool:
+        return any(one in self._sent_names[position] for one in self._alike(word))
+
+    def _read(self, given: str) -> str:
+        """A word of the query as it is looked up; "" for none."""
+        return given[1:] if len(given) > 1 and given.startswith("+") else given
+
+    def _alike(self, word: str) -> frozenset[str]:
+        """The word, and those that mean the same."""
+        return frozenset({word})
+
+    def _steps(self, word: str, position: int) -> Iterator[tuple[Signal, float]]:
+        if word in self._sent_names[position]:
+            yield Signal.NAME, 10.0
+        elif word in self._described[position]:
+            yield Signal.DESCRIPTION, 3.0
+
+
+class QwenCodeRanker(DroidRanker):
+    """Qwen Code's tool_search."""
+
+    name = "qwen-code"
+    empty = ""
+
+    def _sent(self, tools: Sequence[Tool]) -> list[str]:
+        return [_hashed(f"mcp__{tool.server}__{tool.name}", 63, 7) for tool in tools]
+
+    def _read(self, given: str) -> str:
+        word = _EDGES.sub("", given.removeprefix("+"))
+        return "" if len(word) < 2 or word in _QWEN_STOP_WORDS else word
+
+    def _alike(self, word: str) -> frozenset[str]:
+        return _ENDINGS if word in _ENDINGS else frozenset({word})
+
+    def _steps(self, word: str, position: int) -> Iterator[tuple[Signal, float]]:
+        name, described = self._sent_names[position], self._described[position]
+        alike, servers = self._alike(word), name.split("__")[:2]
+        if f"_{name}".endswith(tuple(f"_{one}" for one in alike)):
+            yield Signal.NAME, 12.0
+        elif any(one in name for one in alike):
+            yield Signal.NAME, 6.0
+        if not alike.isdisjoint(servers):
+            yield Signal.SERVER, 4.0
+        if any(one in described for one in alike):
+            yield Signal.DESCRIPTION, 2.0
+        if any(one in name for one in alike - {word}):
+            yield Signal.KEYWORD, 6.0
 
 
 def _cleaned(text: str) -> str:
     return _FORBIDDEN.sub("_", text)
 
 
-def _sent(plain: str, limit: int, digits: int) -> str:
-    """A name as it is sent: one that is too long or was changed ends with a hash."""
+def _hashed(plain: str, limit: int, digits: int) -> str:
+    """A name as it is sent: one that is too long or was changed ends with a hash, here with what none has."""
     name = _cleaned(plain)
-    if name == plain and len(name) <= limit:
-        return name
-    return f"{name[: limit - digits - 1]}_{_HASH * digits}"
+    is_whole = name == plain and len(name) <= limit
+    return name if is_whole else f"{name[: limit - digits - 1]}_{'?' * digits}"
 
 
 def _collated(name: str) -> tuple[list[int], list[bool]]:

@@ -12,7 +12,7 @@ what a word weighs, and take places among the results, which is not done here.
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -22,22 +22,15 @@ from inspector.schema.json_value import JsonObject, as_list, as_object, as_text,
 from inspector.schema.schema import resolve
 from inspector.search.index.document import MAX_INDEXED
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH
-from inspector.search.ranker.client_ranker import Counts, OneTextRanker, OtherTexts
+from inspector.search.ranker.client_ranker import Counts, OneTextRanker, OtherTexts, called
 from inspector.search.ranker.step_ranker import by_alphabet
 
-VIBE = "vibe"
 _BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile("[A-Za-z0-9]+")
-_FORBIDDEN = re.compile("[^A-Za-z0-9_]")
-_FRAME = """
-    declare namespace tools tools tools type type function arg arg arg promise returned returned
-    provided by mcp server
-"""
+_FRAME = "declare namespace function promise provided by mcp server" + " type returned" * 2 + " tools arg" * 3
 # Constraints that stand in the comment of a parameter.
-_TAGS = (
-    *("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    *("minProperties", "maxProperties"),
-)
+_LIMITS = ("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+_TAGS = (*_LIMITS, "minProperties", "maxProperties")
 _PLAIN = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
 _DEEPEST = 30
 
@@ -45,11 +38,11 @@ _DEEPEST = 30
 class VibeRanker(OneTextRanker):
     """Mistral Vibe's search_tool_functions."""
 
-    name = VIBE
+    name = "vibe"
     double = (Signal.NAME, Signal.DESCRIPTION, Signal.SERVER)
 
     def __init__(self, tools: Sequence[Tool]) -> None:
-        names = [f"{_called(tool.server)}.{_called(tool.name)}" for tool in tools]
+        names = [f"{called(tool.server)}.{called(tool.name)}" for tool in tools]
         super().__init__(tools, list(map(_counts, tools)), _own_functions(), by_alphabet(names))
 
     def _asked(self, query: str) -> Counter[str]:
@@ -59,31 +52,25 @@ class VibeRanker(OneTextRanker):
 @cache
 def _own_functions() -> OtherTexts:
     """Vibe's own functions with a provider of one's own, as measured: each word was searched for."""
-    text = files("inspector.search").joinpath("words", "vibe.json").read_text(encoding="utf-8")
-    known = json.loads(text)
+    known = json.loads((files("inspector.search") / "words" / "vibe.json").read_text(encoding="utf-8"))
     holders = {word: int(number) for number, words in known["words"].items() for word in words.split()}
     return OtherTexts(known["functions"], known["length"], holders)
 
 
 def _counts(tool: Tool) -> Counts:
-    server, name = f"mcp_{_called(tool.server)}", _called(tool.name)
-    joined = _joined(name)
-    types = _Types(tool.input_schema, "Input"), _Types(tool.output_schema or {}, "Output")
+    server, name, joined = f"mcp_{called(tool.server)} ", f"{called(tool.name)} ", f"{_joined(tool.name)} "
+    types = _Types(tool.input_schema, "Input").text(), _Types(tool.output_schema or {}, "Output").text()
     texts = {
-        Signal.NAME: f"{name} {name} {name} {name} {name} {joined} {joined} {joined} {joined}",
-        Signal.DESCRIPTION: f"{tool.description} {tool.description}",
-        Signal.SERVER: f"{server} {server} {server} {server} {tool.server}",
-        Signal.PARAMETERS: f"{_FRAME} {types[0].text()} {types[1].text()}",
+        Signal.NAME: name * 5 + joined * 4,
+        Signal.DESCRIPTION: f"{tool.description[:MAX_INDEXED]} " * 2,
+        Signal.SERVER: server * 4 + tool.server,
+        Signal.PARAMETERS: _FRAME + " ".join(types)[:MAX_INDEXED],
     }
-    return {signal: Counter(_words(text[: 2 * MAX_INDEXED])) for signal, text in texts.items()}
-
-
-def _called(name: str) -> str:
-    return _FORBIDDEN.sub("_", name)
+    return {signal: Counter(_words(text)) for signal, text in texts.items()}
 
 
 def _joined(name: str) -> str:
-    return "".join(part[:1].upper() + part[1:] for part in _called(name).split("_"))
+    return "".join(part[:1].upper() + part[1:] for part in called(name).split("_"))
 
 
 def _words(text: str) -> list[str]:
@@ -100,7 +87,7 @@ class _Types:
     def text(self) -> str:
         """The type of the schema with its description, and those that it refers to."""
         whole = self._type(self._root, 0)
-        return f"{as_text(self._root.get('description'))} {whole} {' '.join(self._named.values())}"
+        return " ".join((as_text(self._root.get("description")), whole, *self._named.values()))
 
     def _type(self, schema: object, depth: int) -> str:
         known = as_object(schema)
@@ -115,31 +102,26 @@ class _Types:
             if key in known:
                 # A union beside parameters is one that it does not write.
                 is_lost = key != "allOf" and "properties" in known
-                parts = (
-                    ["unknown"] if is_lost else [self._type(one, depth + 1) for one in as_list(known[key])]
-                )
-                return " ".join(dict.fromkeys(parts))
-        return self._plain_type(known, depth)
-
-    def _plain_type(self, known: JsonObject, depth: int) -> str:
+                return "unknown" if is_lost else self._all(as_list(known[key]), depth)
         kind = known.get("type")
         if isinstance(kind, list):
-            return " ".join(self._type({**known, "type": one}, depth + 1) for one in kind)
-        null = " null" if known.get("nullable") else ""
-        if kind == "array":
-            items = as_list(known.get("prefixItems")) or [known.get("items")]
-            array = "" if "prefixItems" in known else "array "
-            return array + " ".join(self._type(one, depth + 1) for one in items) + null
-        if kind == "object" or "properties" in known:
-            return self._object(known, depth) + null
-        return _PLAIN.get(as_text(kind), "unknown") + null
+            return self._all([{**known, "type": one} for one in kind], depth)
+        return self._plain_type(known, depth) + " null" * bool(known.get("nullable"))
 
-    def _object(self, known: JsonObject, depth: int) -> str:
-        if properties := as_object(known.get("properties")):
-            lines = (
-                f"{_comment(one)} {name} {self._type(one, depth + 1)}" for name, one in properties.items()
-            )
-            return " ".join(lines)
+    def _all(self, schemas: Iterable[object], depth: int) -> str:
+        return " ".join(dict.fromkeys(self._type(one, depth + 1) for one in schemas))
+
+    def _plain_type(self, known: JsonObject, depth: int) -> str:
+        kind = as_text(known.get("type"))
+        if kind == "array":
+            if tuples := as_list(known.get("prefixItems")):
+                return " ".join(self._type(one, depth + 1) for one in tuples)
+            return f"array {self._type(known.get('items'), depth + 1)}"
+        if kind != "object" and "properties" not in known:
+            return _PLAIN.get(kind, "unknown")
+        if parameters := as_object(known.get("properties")):
+            lines = ((_comment(one), name, self._type(one, depth + 1)) for name, one in parameters.items())
+            return " ".join(word for line in lines for word in line)
         more = known.get("additionalProperties")
         return f"record string {'never' if more is False else self._type(more, depth + 1)}"
 
@@ -156,5 +138,6 @@ class _Types:
 def _comment(schema: object) -> str:
     """The description of a parameter, and those constraints that stand beside it."""
     known = as_object(schema)
-    tags = (f"{tag} {known[tag]}" for tag in _TAGS if tag in known)
-    return " ".join((as_text(known.get("description")), *tags))
+    return " ".join(
+        (as_text(known.get("description")), *(f"{tag} {known[tag]}" for tag in _TAGS if tag in known))
+    )

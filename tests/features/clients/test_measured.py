@@ -25,7 +25,7 @@ from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.marks import ServerLog
 from inspector.features.clients.measured.run_reader import read_run
 from inspector.features.clients.measured.wire import Api, Heard, SentTool, read
-from inspector.search.ranker.client_ranker import ClaudeCodeRanker
+from inspector.search.ranker.step_ranker import ClaudeCodeRanker
 from tests.support.following_client import FollowingClient
 
 pytestmark = pytest.mark.slow
