@@ -43,6 +43,12 @@ def test_a_name_is_made_by_its_rule(rule: NameRule, name: str, expected: str) ->
     assert sent_name(rule, "s", name) == expected
 
 
+def test_a_long_name_gets_the_digits_that_droid_gave_it() -> None:
+    tool = "reserve_item_for_collection_at_a_branch_with_notification_by_text_message"
+    expected = "library___reserve_item_for_collection_at_a_branch_with__8e088322"
+    assert sent_name(find_client("droid").names, "library", tool) == expected
+
+
 @given(st.sampled_from(all_clients()), texts, texts)
 def test_no_name_is_longer_than_its_limit_unless_it_is_refused(
     client: Client, server: str, tool: str
