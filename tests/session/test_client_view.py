@@ -144,8 +144,10 @@ def test_a_client_that_defers_many_tools_binds_few_at_once() -> None:
     tools = [Tool("a", f"tool{number}") for number in range(14)]
     many, few = _as("copilot-cli", *tools), _as("copilot-cli", *tools[:13])
     assert (many.is_deferred, few.is_deferred) == (True, False)
-    assert INSTRUCTIONS.partition("\n")[0] in many.prompt and "a-tool13" in many.prompt
-    assert few.prompt == "" and few.before_search == few.definition_tokens
+    assert INSTRUCTIONS.partition("\n")[0] in many.prompt
+    assert "a-tool13" in many.prompt
+    assert few.prompt == ""
+    assert few.before_search == few.definition_tokens
 
 
 def test_servers_that_do_not_fit_in_the_list_are_missing_from_it_and_that_is_told() -> None:
