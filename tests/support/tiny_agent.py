@@ -118,4 +118,5 @@ if __name__ == "__main__":
         json.dumps({**os.environ, "PWD": str(Path.cwd()), "pid": os.getpid()})
     )
     mode = (here / "mode").read_text() if (here / "mode").exists() else ""
+    sys.stderr.write("A library of 2.0.0 is old.\n")
     sys.stdout.write("tiny 9.8.7 of 2026" if "--version" in sys.argv else act(mode, here))

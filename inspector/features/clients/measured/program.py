@@ -75,10 +75,13 @@ def environment(start: Start, setting: Setting) -> dict[str, str]:
 
 
 @asynccontextmanager
-async def running(start: Start, setting: Setting, reaper: Reaper) -> AsyncIterator[Process]:
+async def running(
+    start: Start, setting: Setting, reaper: Reaper, errors: int = STDOUT
+) -> AsyncIterator[Process]:
     """The program, until the context is left; then all that it started has ended, daemons too.
 
-    Raises ConfigError if it cannot be started. The end of what it prints goes to the file `OUTPUT`.
+    Raises ConfigError if it cannot be started. The end of what it prints goes to the file `OUTPUT`, with its
+    `errors` unless they go elsewhere.
     """
     for place in ("work", *_PLACES.values()):
         private_folder(setting.folder / place)
@@ -90,7 +93,7 @@ async def running(start: Start, setting: Setting, reaper: Reaper) -> AsyncIterat
             cwd=None if start.is_persons else setting.folder / "work",
             stdin=DEVNULL,
             stdout=PIPE,
-            stderr=STDOUT,
+            stderr=errors,
             start_new_session=True,
         )
     except OSError as error:
@@ -128,7 +131,8 @@ async def _printed(process: Process) -> bytes:
 
 async def version(start: Start, setting: Setting, reaper: Reaper) -> str:
     """What the program says with --version: the first number that has a dot; "" if it says none."""
-    async with running(replace(start, argv=(start.argv[0], "--version")), setting, reaper) as process:
+    asked = replace(start, argv=(start.argv[0], "--version"))
+    async with running(asked, setting, reaper, DEVNULL) as process:
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), _VERSION_SECONDS)
     found = _VERSION.search(printed(setting.folder))

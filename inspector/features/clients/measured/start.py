@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector.clients.rule import written_table
+from inspector.tokens.accounting import tokenizer_folder
 
 LOG: Final = "MARKED_LOG"
 """The variable that names the servers' log. All that a client starts has it, and is known by it."""
@@ -86,6 +87,7 @@ def client_start(name: str, setting: Setting) -> Start:
         "{openai}": setting.openai,
         "{model}": setting.model or how.get("model", "stand-in"),
         "{folder}": str(setting.folder),
+        "{tokenizers}": str(tokenizer_folder() or setting.folder),
         "{names}": ",".join(setting.servers),
         "{allowed}": ",".join(f"mcp__{name}" for name in setting.servers),
         "{servers}": entries,
