@@ -34,7 +34,8 @@ def database(tmp_path: Path) -> Path:
 
 
 _MOVING = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME", "XDG_DATA_HOME", "VIBE_HOME")
-_UNMOVED = dict.fromkeys((*_MOVING, "CONTINUE_GLOBAL_DIR"), "")
+_MOVING += ("CONTINUE_GLOBAL_DIR", "QWEN_HOME", "GEMINI_CLI_HOME", "CLINE_DATA_DIR", "FACTORY_HOME_OVERRIDE")
+_UNMOVED = dict.fromkeys(_MOVING, "")
 
 
 @pytest.fixture
