@@ -42,7 +42,11 @@ _COLUMNS = (
     "--all-installed", "every", is_flag=True, help="Measure each client that is installed, in turn."
 )
 @click.option("--name", default="", help="The name of your own program. Default: its file's.")
-@click.option("--sample", metavar="FRAMEWORK", help="Print an agent of this framework, to begin with.")
+@click.option(
+    "--sample",
+    metavar="FRAMEWORK",
+    help=f"Print an agent to begin with, and what installs it: {', '.join(samples())}.",
+)
 @click.option(
     "--model", default="", metavar="MODEL", help="Have the client ask for this model. Default: its own."
 )
@@ -92,9 +96,12 @@ def measure(
 ) -> None:
     """Measure what your own client or program does with tools.
 
-    It starts the client with servers made for this and, in place of its model, a stand-in on this machine
+    The client is started with servers made for this and, in place of its model, a stand-in on this machine
     that has it search and call tools. That needs no key and no network, and your own configuration stays as
     it is. The outcome is a file for --client.
+
+    It starts Claude Code, Codex, opencode, Gemini CLI, Qwen Code, Copilot CLI, Cline CLI, Continue CLI, Kimi
+    Code, Mistral Vibe, Droid, OpenHands, fast-agent and gptme; any other with --by-hand.
 
     A program of your own follows --. It runs as you would run it, but without your keys: OPENAI_BASE_URL and
     the like point at the stand-in, and TOOLSIGHT_MCP_SERVERS has the servers it is to use, as JSON.
@@ -137,7 +144,9 @@ def _sample(framework: str) -> str:
         raise ConfigError(
             f"there is no sample of '{framework}'", hint=f"Choose from: {', '.join(samples())}."
         )
-    return samples()[framework]["code"]
+    found = samples()[framework]
+    begins = "//" if found["installs"].startswith("npm") else "#"
+    return f"{begins} {found['installs']}\n{found['code']}"
 
 
 def _require_one(client: str, program: Sequence[str], *, every: bool, by_hand: bool) -> None:

@@ -2,8 +2,10 @@
 
 import ast
 import json
+import sys
 import tomllib
 from collections.abc import Iterator, Mapping
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -88,16 +90,19 @@ def test_a_programs_name_and_frameworks_are_those_of_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name, version in (("@mastra/mcp", "2.0.1"), ("ai", "7.1.0"), ("left-pad", "1.0.0")):
+    packages = {"@mastra/mcp": {"version": "2.0.1"}, "ai": {"version": "7.1.0"}, "left-pad": {"version": "1"}}
+    for name, about in packages.items():
         package = tmp_path / "node_modules" / name / "package.json"
         package.parent.mkdir(parents=True)
-        package.write_text(json.dumps({"version": version}))
+        package.write_text(json.dumps(about))
     (tmp_path / "mine.mjs").touch()
     words = ("node", "--no-warnings", "mine.mjs")
     assert (own_name(words), frameworks(words, {})) == ("mine", "ai 7.1.0, @mastra/mcp 2.0.1")
     assert own_name(("python", "-m", "mine.agent")) == "mine.agent"
     assert frameworks(("no-such-python", "x"), {}) == "ai 7.1.0, @mastra/mcp 2.0.1"
     assert frameworks((str(tmp_path / "python3"), "x"), {}) == ""
+    (tmp_path / "agent").write_text(f"#!{sys.executable}\n")
+    assert f"mcp {metadata.version('mcp')}" in frameworks((str(tmp_path / "agent"),), {})
 
 
 @pytest.mark.parametrize("name", samples())

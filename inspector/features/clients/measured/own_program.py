@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -106,8 +107,8 @@ def _node_modules(words: Sequence[str]) -> Mapping[str, Any]:
     for folder in reversed(file.resolve().parents):
         for name in _FRAMEWORKS:
             package = folder / "node_modules" / name / "package.json"
-            if package.is_file():
-                found[name] = json.loads(package.read_text(encoding="utf-8")).get("version", "")
+            with suppress(OSError, ValueError):
+                found[name] = json.loads(package.read_bytes()).get("version", "")
     return found
 
 
