@@ -40,7 +40,7 @@ class ClineReader(MessageReader):
 
     AGENT = "cline"
     BEFORE = ""
-    BESIDE = "session_id"
+    BESIDE, BODY = "session_id", "messages"
     PER_SECOND = 1000
 
     def _is_failed(self, block: dict[str, Any]) -> bool:
@@ -50,9 +50,6 @@ class ClineReader(MessageReader):
         super()._asks(_INPUT.sub("", words), at, by_person=by_person)
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:  # noqa: ARG002 - has none
-        if "messages" not in record:
-            self.tally.count_unknown(kind)
-            return
         beside, began = self._beside, moment(self._beside.get("started_at"), self.tally)
         folder, model = beside.get("cwd"), beside.get("model")
         version = value_at(record, "origin.version")
@@ -113,6 +110,7 @@ class ContinueReader(MessageReader):
     """Reads one session of Continue CLI. It does not say which server a tool is on: all stand under `mcp`."""
 
     AGENT = "continue"
+    BODY = "history"
     OWN = frozenset(
         {"Read", "Write", "List", "Bash", "Fetch", "Search", "Checklist", "CheckBackgroundJob", "AskQuestion"}
         | {"Edit", "MultiEdit", "Exit", "Skills", "Status", "Subagent", "Event", "Diff", "UploadArtifact"}
@@ -123,15 +121,9 @@ class ContinueReader(MessageReader):
         return AgentTool(sent, "" if sent in self.OWN else "mcp", sent)
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:  # noqa: ARG002 - has none
-        if "history" not in record:
-            self.tally.count_unknown(kind)
-            return
         self._start(record.get("sessionId"), folder=record.get("workspaceDirectory"))
         for place, one in enumerate(mappings(record.get("history"))):
             message = as_object(one.get("message"))
-            if message.get("role") in ("system", "tool"):
-                self.tally.leave_out(f"message of {message['role']}")
-                continue
             used, cents = as_object(message.get("usage")), number(value_at(message, "usage.cost_cents"))
             told = Told(text(used.get("model")), usage_of(used, _CONTINUE), cents / 100 if cents else None)
             self._message(message.get("role"), f"message {place}", said(message.get("content")), None, told)
@@ -155,12 +147,9 @@ class FastAgentReader(MessageReader):
 
     AGENT = "fast-agent"
     BEFORE = ""
-    BESIDE = "session_id"
+    BESIDE, BODY = "session_id", "messages"
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:  # noqa: ARG002 - has none
-        if "messages" not in record:
-            self.tally.count_unknown(kind)
-            return
         session, agent = text(self._beside.get("session_id")), text(value_at(self._beside, _ACTIVE))
         own, parent = self.file.removeprefix("history_").removesuffix(".json"), ""
         if agent and own != agent:
@@ -205,13 +194,11 @@ class GptmeReader(MessageReader):
 
     AGENT = "gptme"
     BEFORE, BETWEEN = "", "."
+    BODY = "role"
 
-    def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
+    def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:  # noqa: ARG002 - has none
         role, words = text(record.get("role")), said(record.get("content"))
         about, key = as_object(record.get("metadata")), f"{at} {hash(words)}"
-        if not role:
-            self.tally.count_unknown(kind)
-            return
         if self._begun is None:
             self._start("", at, version=found[1] if (found := _VERSION.match(words)) else "")
         if role == "system" and "tool" in about:

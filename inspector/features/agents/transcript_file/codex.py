@@ -28,10 +28,7 @@ from inspector.features.agents.transcript_file.record_reader import (
 from inspector.schema.json_value import as_object
 
 _USED: Places = (
-    "input_tokens",
-    "output_tokens",
-    "cached_input_tokens",
-    "cache_write_input_tokens",
+    *("input_tokens", "output_tokens", "cached_input_tokens", "cache_write_input_tokens"),
     "reasoning_output_tokens",
 )
 _TOTALS = (*_USED, "total_tokens")

@@ -45,12 +45,11 @@ def _sum(record: dict[str, Any], place: str) -> int | None:
     return None if first is None else first + sum(one or 0 for one in others)
 
 
-def value_at(record: dict[str, Any], path: str) -> object:
+def value_at(value: object, path: str) -> object:
     """What is at a path such as `cache.read`; None if nothing is."""
-    *above, last = path.split(".")
-    for key in above:
-        record = as_object(record.get(key))
-    return record.get(last)
+    for key in path.split("."):
+        value = as_object(value).get(key)
+    return value
 
 
 _SELECT = "select:"
@@ -85,8 +84,8 @@ class MessageReader(RecordReader):
 
     A tool's name has `BEFORE`, its server, `BETWEEN`, and its plain name; `OWN` are tools of the agent's own
     that look so, too. `SEARCH` is the agent's search for tools. `BESIDE` is a key that only the record of the
-    whole session has, `TIME` where each other record has its time, of which `PER_SECOND` are a second. What
-    records of the kinds in `STATES` say is in others, too, or is not about models and tools.
+    whole session has, `BODY` one that every other has, `TIME` where it has its time, of which `PER_SECOND`
+    are a second. What records of the kinds in `STATES` say is in others, too, or not about models and tools.
     """
 
     AGENT: ClassVar[str]
@@ -95,6 +94,7 @@ class MessageReader(RecordReader):
     OWN: ClassVar[frozenset[str]] = frozenset()
     SEARCH: ClassVar[str] = ""
     BESIDE: ClassVar[str] = ""
+    BODY: ClassVar[str] = ""
     TIME: ClassVar[str] = "timestamp"
     PER_SECOND: ClassVar[int] = 1
     STATES: ClassVar[frozenset[str]] = frozenset()
@@ -111,6 +111,8 @@ class MessageReader(RecordReader):
             self._beside = record
         elif kind in self.STATES:
             self.tally.leave_out(kind)
+        elif self.BODY and self.BODY not in record:
+            self.tally.count_unknown(kind)
         else:
             self._record(record, kind, self._time(record, self.TIME))
 

@@ -6,7 +6,7 @@ A message has parts: texts, tool calls with what they returned, and steps, each 
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +24,6 @@ from inspector.schema.json_value import as_object
 from inspector.store.database import BUSY_SECONDS, opened_to_read
 
 MAGIC = b"SQLite format 3\0"
-_TABLES = {
-    "session": {"id", "directory", "version", "parent_id", "time_created"},
-    "message": {"id", "session_id", "time_created", "data"},
-    "part": {"id", "message_id", "session_id", "data"},
-}
 _SESSIONS = "SELECT id, parent_id, directory, version, time_created FROM session ORDER BY time_created, id"
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
@@ -43,16 +38,11 @@ _NOT_READ = frozenset(
 
 def is_database(path: Path) -> bool:
     """Whether an SQLite file has opencode's tables."""
-    try:
-        with closing(opened_to_read(path, BUSY_SECONDS)) as connection:
-            found = {name: _columns(connection, name) for name in _TABLES}
-            return all(columns <= found[name] for name, columns in _TABLES.items())
-    except sqlite3.Error:
-        return False
-
-
-def _columns(connection: sqlite3.Connection, table: str) -> set[str]:
-    return {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
+    with suppress(sqlite3.Error), closing(opened_to_read(path, BUSY_SECONDS)) as connection:
+        for query in (_SESSIONS, _MESSAGES, _PARTS):
+            connection.execute(query, ("",) * query.count("?"))
+        return True
+    return False
 
 
 def rows(path: Path) -> Iterator[bytes]:
@@ -77,15 +67,13 @@ class OpencodeReader(MessageReader):
     AGENT = "opencode"
     BEFORE, BETWEEN = "", "_"
     PER_SECOND = 1000
+    BODY = "info"
     OWN = frozenset({"list_mcp_resources", "list_mcp_resource_templates", "read_mcp_resource", "plan_exit"})
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:  # noqa: ARG002 - has none
         info = as_object(record.get("info"))
         if "role" in info:
             self._one(text(record.get("id")) or text(info.get("id")), info, record.get("parts"))
-            return
-        if not info:
-            self.tally.count_unknown("no session")
             return
         self._close()
         session, version, folder, parent = map(info.get, ("id", "version", "directory", "parentID"))
