@@ -66,6 +66,15 @@ class Topic(StrEnum):
     TASKS = "tasks"
 
 
+class ClientKind(StrEnum):
+    """What sort of program a client is."""
+
+    AGENT = "coding agent"
+    APP = "editor or app"
+    FRAMEWORK = "framework"
+    API = "API"
+
+
 @dataclass(frozen=True, slots=True, config=_EXACT)
 class Fact:
     """What somebody says of a client. `source` is a public address; empty for an assumption or a measurement.
@@ -114,7 +123,8 @@ class Fidelity:
     """How near Toolsight comes to what the client sent: so many of its definitions are the `same`.
 
     That is name, description and schema, on servers that were made to be hard. `bound` says that its search
-    was switched off, so that all were bound at once.
+    was switched off, so that all were bound at once. `tokens` are those of the same 14 tools in each client
+    (o200k, compact JSON of what it sent as chat completions have it); 0 if they were not counted.
     """
 
     same: int
@@ -122,6 +132,7 @@ class Fidelity:
     version: str
     date: str
     bound: bool = False
+    tokens: int = 0
 
     def __str__(self) -> str:
         return f"{self.same:,} of {self.of:,}"
@@ -154,6 +165,7 @@ class Client:
     search: SearchRule
     declares: ClientCapabilities
     facts: tuple[Fact, ...]
+    kind: ClientKind = ClientKind.AGENT
     http: HttpRule = HttpRule()
     results: ResultRule = ResultRule()
     follows_changes: bool = False
@@ -189,41 +201,17 @@ _REMARK = "remark"
 _RULES: Mapping[str, Any] = {"names": {}, "texts": {}, "schemas": {}, "listing": {}, "search": {}}
 _NOTHING = ClientCapabilities(roots=False, forms=False, links=False, tasks=False)
 NAMES = (
-    "claude-code",
-    "claude-desktop",
-    "codex",
-    "vscode",
-    "cursor",
-    "gemini-cli",
-    "copilot-cli",
-    "jetbrains-copilot",
-    "chatgpt",
-    "windsurf",
-    "cline",
-    "cline-cli",
-    "opencode",
-    "qwen-code",
-    "continue-cli",
-    "kimi-code",
-    "droid",
-    "vibe",
-    "openhands",
-    "fast-agent",
-    "mcp-use",
-    "gptme",
-    "kiro",
-    "goose",
-    "zed",
-    "anthropic-bm25",
-    "anthropic-regex",
-    "openai-api",
-    "openai-strict",
-    "anthropic-api",
-    "gemini-api",
-    "gemini-json-schema",
-    "none",
+    *("claude-code", "codex", "gemini-cli", "copilot-cli", "opencode", "qwen-code", "cline-cli"),
+    *("continue-cli", "kimi-code", "droid", "vibe", "openhands", "fast-agent", "gptme", "goose"),
+    *("claude-desktop", "vscode", "cursor", "jetbrains-copilot", "chatgpt", "windsurf", "cline"),
+    *("kiro", "zed"),
+    *("openai-agents", "openai-agents-js", "pydantic-ai", "langchain", "langchain-js", "google-adk"),
+    *("strands", "smolagents", "llama-index", "semantic-kernel", "agent-framework", "crewai"),
+    *("mcp-use", "dspy", "vercel-ai", "mastra", "google-genai-js"),
+    *("anthropic-bm25", "anthropic-regex", "openai-api", "openai-strict", "anthropic-api"),
+    *("gemini-api", "gemini-json-schema", "none"),
 )
-"""The known clients in display order; `none` binds everything, as a host without any rule does."""
+"""The known clients in display order, by kind; `none` binds everything, as a host without any rule does."""
 _CHOSEN = NAMES[NAMES.index("openai-api") + 1 :]
 
 

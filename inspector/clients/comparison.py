@@ -34,6 +34,7 @@ def definition_lines(seen: SeenTool) -> Iterator[Line]:
     if text.lost:
         yield Line("+", "", text.mark)
         yield from (Line("-", one, "") for one in text.lost.split("\n"))
+    yield from (Line("+", "", one) for one in text.end.split("\n") if one)
     yield _BLANK
     yield from compared(tool.input_schema, seen.parameters)
 

@@ -16,7 +16,9 @@ _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 def sent_name(rule: NameRule, server: str, tool: str) -> str:
     """The name of a tool as the model reads it; one that is refused is returned whole."""
-    name = rule.form.format(server=_server_part(rule, server), tool=_replaced(rule, rule.replaced, tool))
+    called = _replaced(rule, rule.replaced, tool.lower() if rule.lower else tool)
+    called = re.sub(rule.dropped, "", called) if rule.dropped else called
+    name = rule.form.format(server=_server_part(rule, server), tool=called)
     plain = rule.form.format(server=server, tool=tool)
     is_long = 0 < rule.limit < len(name)
     if rule.over == "hash":
@@ -147,5 +149,6 @@ def name_changes(rule: NameRule, name: str, tool: Tool) -> Iterator[Change]:
     plain = rule.form.format(server=tool.server, tool=tool.name)
     if rule.limit and len(plain) > rule.limit >= len(name):
         yield Change(Kind.NAME_CUT, f"name shortened from {len(plain)} characters", "name")
-    if _replaced(rule, rule.replaced, plain) != plain:
+    wanted = f"{rule.replaced}|{rule.dropped}".strip("|")
+    if (rule.lower and plain != plain.lower()) or (wanted and _replaced(rule, wanted, plain) != plain):
         yield Change(Kind.RENAMED, f"renamed from {plain}", "name")

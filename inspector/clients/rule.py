@@ -16,10 +16,12 @@ _EXACT = ConfigDict(extra="forbid")
 class NameRule:
     """How a model reads a tool's name. `form` joins `{server}` and `{tool}`.
 
-    Characters that match the pattern `replaced` become the text `by`, in a server's name those that match
-    `server_replaced`. A server's name ends after `server_limit` characters (0: never). A name of more than
-    `limit` characters (0: any length) is `refused`, `cut` at its end, cut in the `middle`, or cut and given a
-    `hash`, as are those that are `changed` in any way, or `always` all.
+    Characters that match the pattern `replaced` become the text `by`, in a tool's name those that match
+    `dropped` go, in a server's name those that match
+    `server_replaced`; a tool's name may become `lower` case, or its server's. A server's name ends after
+    `server_limit` characters (0: never). A name of more than `limit` characters (0: any length) is `refused`,
+    `cut` at its end, cut in the `middle`, or cut and given a `hash`, as are those that are `changed` in any
+    way, or `always` all.
 
     A hash has so many `digits`, of the `plain` name or of the one that is `sent`; Codex's is of server and
     tool. Of `twins`, tools whose names are equal in the end, `both` are sent, or the first, or the last, or
@@ -30,8 +32,10 @@ class NameRule:
     form: str = "{tool}"
     replaced: str = ""
     by: str = "_"
+    dropped: str = ""
     server_replaced: str = ""
     server_lower: bool = False
+    lower: bool = False
     server_limit: int = 0
     limit: int = 0
     over: Literal["refused", "cut", "middle", "hash"] = "refused"
@@ -51,10 +55,8 @@ class TextRule:
     Descriptions that are `bound` at once may end earlier than those that a search loads (0: as those).
     `changed_by` is the variable by which a person changes that. With `first_line`, only the first line of a
     server's instructions is shown. `block` is the size in bytes (UTF-8) of everything that is listed of
-    servers (0: any). An `empty` description becomes this text, with `{server}` and `{tool}` in it, and each
-    has `before` in front of it. With `stripped`, blanks around a description are lost. An
-    `empty` description becomes this text, with `{server}` and `{tool}` in it; blanks around others are
-    `stripped`.
+    servers (0: any). An `empty` description becomes this text, with `{server}` and `{tool}` in it; others
+    stand between `before` and `after`, and blanks around them are `stripped`.
     """
 
     description: int = 0
@@ -66,14 +68,18 @@ class TextRule:
     block: int = 0
     empty: str = ""
     stripped: bool = False
+    before: str = ""
+    after: str = ""
 
 
 SchemaChangeName = Literal[
     "lose", "keep", "lose_top", "keep_top", "set_top", "fill_top",
     "add_parameter", "undescribe", "nullable", "empty_references", "fill_items", "sort", "tell",
     "merge_all_of", "merge_branches", "type", "relax",
+    "inline", "fill_objects", "fill_parameters", "describe", "require_all", "retype",
+    "optional", "flatten", "lose_parameters",
 ]  # fmt: skip
-"""What a client may do to a schema; `clients/schema_change.py` does it, and says what each is."""
+"""What a client may do to a schema; `schema_change.py` and `framework_change.py` say what each is."""
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
@@ -180,12 +186,16 @@ class ResultRule:
 
     `structured` content `replaces` the text of a result that is no error, is `ignored`, goes with `both`, or
     reaches the model only if there is no text (`no text`). A result that does not fit its output schema is
-    sent as any other (`nothing`), or becomes an `error`. The kinds of content in `left_out` do not
-    reach the model. What is not known is "".
+    sent as any other (`nothing`), becomes an `error`, or ends the `run`. Kinds of content in `left_out` never
+    reach the model. The text of an `error` has a sign of the API (`flag`) or of the client's (`words`), none
+    (`plain`), is `hidden`, or ends the `run`. A call ends after `seconds`, whatever the transport (0: none is
+    known to). What is not known is "".
     """
 
     structured: Literal["", "replaces", "ignored", "both", "no text"] = ""
-    misfit: Literal["", "nothing", "error"] = ""
+    misfit: Literal["", "nothing", "error", "run"] = ""
+    error: Literal["", "flag", "words", "plain", "hidden", "run"] = ""
+    seconds: int = 0
     left_out: tuple[str, ...] = ()
     limits: tuple[ResultLimit, ...] = ()
 

@@ -4,34 +4,31 @@ Each takes a schema and its `SchemaChange`, changes neither, and gives the schem
 declares may have any shape: what is not as JSON Schema wants it stays as it is.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from inspector.clients.client import Change, Kind
+from inspector.clients.framework_change import FRAMEWORK_CHANGES
 from inspector.clients.refusal import refusals
 from inspector.clients.rule import SchemaChange, SchemaRule
+from inspector.clients.schema_step import (
+    BRANCHES,
+    DESCRIPTION,
+    MORE,
+    PROPERTIES,
+    REQUIRED,
+    SPARE,
+    Schema,
+    SentSchema,
+    branch_properties,
+    branches,
+    changed_so,
+    everywhere,
+    removed,
+    without_descriptions,
+)
 from inspector.schema.json_value import JsonObject, as_object, compact
-from inspector.schema.reading import DEEPEST, changed, names, without
-
-Schema = dict[str, Any]
-
-_BRANCHES = ("anyOf", "oneOf", "allOf")
-_DESCRIPTION, _PROPERTIES, _REQUIRED, _MORE = "description", "properties", "required", "additionalProperties"
-# Without these a model can call a tool as well.
-_SPARE = frozenset({"title", "$schema", "$id", "$comment", _MORE})
-_LOCAL = re.compile(r"#/(\$defs|definitions)/([^/]+)")
-
-
-@dataclass(frozen=True, slots=True)
-class SentSchema:
-    """A schema as the model gets it. `lead` comes in front of the tool's description."""
-
-    schema: Schema
-    changes: tuple[Change, ...] = ()
-    refused: Change | None = None
-    lead: str = ""
+from inspector.schema.reading import names, without
 
 
 def sent_schema(rule: SchemaRule, schema: JsonObject) -> SentSchema:
@@ -47,31 +44,6 @@ def sent_schema(rule: SchemaRule, schema: JsonObject) -> SentSchema:
     place, by = f"inputSchema.{refused.place}".rstrip("."), refused.condition
     change = Change(Kind.SCHEMA_REFUSED, refused.says, place, by.source, by.date, by.costs == "server")
     return SentSchema(dict(schema), (), change)
-
-
-def everywhere(schema: JsonObject, change: Callable[[Schema], Schema], levels: int = DEEPEST) -> Schema:
-    """The schema changed, then every schema that is left in it, down to so many levels."""
-    now = change(dict(schema))
-    return changed(now, lambda one: everywhere(one, change, levels - 1)) if levels else now
-
-
-def without_descriptions(schema: JsonObject) -> Schema:
-    """A schema without its descriptions. A parameter named `description` stays."""
-    return everywhere(schema, lambda one: without(one, _DESCRIPTION))
-
-
-def _changed(before: JsonObject, after: Schema, says: str, kind: Kind = Kind.SPARE) -> SentSchema:
-    """The schema, and that it changed if it did: by default so that a call needs nothing that is lost."""
-    return SentSchema(after, (Change(kind, f"schema: {says}", "inputSchema"),) if before != after else ())
-
-
-def _removed(schema: Schema, keys: Iterable[str], more: str = "", place: str = "inputSchema") -> SentSchema:
-    """The schema without keywords; a call may need what they said."""
-    lost = list(dict.fromkeys(keys))
-    if not lost:
-        return SentSchema(schema)
-    kind = Kind.SPARE if _SPARE.issuperset(lost) else Kind.SCHEMA
-    return SentSchema(schema, (Change(kind, f"schema: {', '.join(lost)} removed{more}", place),))
 
 
 # The changes.
@@ -94,13 +66,13 @@ def _lost(schema: Schema, is_lost: Callable[[str], bool]) -> SentSchema:
         lost.update(dict.fromkeys(filter(is_lost, one)))
         return {key: value for key, value in one.items() if not is_lost(key)}
 
-    return _removed(everywhere(schema, change), lost)
+    return removed(everywhere(schema, change), lost)
 
 
 def _lose_top(schema: Schema, what: SchemaChange) -> SentSchema:
     """Keywords at the top are lost."""
     top = [key for key in what.keys if key in schema]
-    return _removed(without(schema, *top), top, " from the top level", f"inputSchema.{top[0]}" if top else "")
+    return removed(without(schema, *top), top, " from the top level", f"inputSchema.{top[0]}" if top else "")
 
 
 def _keep_top(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -113,7 +85,7 @@ def _set_top(schema: Schema, what: SchemaChange) -> SentSchema:
     told = f"{', '.join(what.keys)} set to {compact(what.value)}"
     other = any(schema.get(key, what.value) != what.value for key in what.keys)
     after = schema | dict.fromkeys(what.keys, what.value)
-    return _changed(schema, after, told, Kind.SCHEMA if other else Kind.SPARE)
+    return changed_so(schema, after, told, Kind.SCHEMA if other else Kind.SPARE)
 
 
 def _fill_top(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -123,11 +95,11 @@ def _fill_top(schema: Schema, what: SchemaChange) -> SentSchema:
 
 def _add_parameter(schema: Schema, what: SchemaChange) -> SentSchema:
     """An object gets parameters of the client's own."""
-    properties = schema.get(_PROPERTIES, {})
+    properties = schema.get(PROPERTIES, {})
     if schema.get("type") != "object" or not isinstance(properties, dict):
         return SentSchema(schema)
     more = properties | dict.fromkeys(what.keys, what.value)
-    return _changed(schema, schema | {_PROPERTIES: more}, f"parameter {', '.join(what.keys)} added")
+    return changed_so(schema, schema | {PROPERTIES: more}, f"parameter {', '.join(what.keys)} added")
 
 
 def _undescribe(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -135,13 +107,27 @@ def _undescribe(schema: Schema, what: SchemaChange) -> SentSchema:
     if len(compact(schema).encode("utf-8", "surrogatepass")) < int(what.value):
         return SentSchema(schema)
     told = "too large, so all parameter descriptions were removed"
-    return _changed(schema, without_descriptions(schema), told, Kind.SCHEMA)
+    return changed_so(schema, without_descriptions(schema), told, Kind.SCHEMA)
 
 
-def _nullable(schema: Schema, _: SchemaChange) -> SentSchema:
-    """A type, or null, becomes the type with `nullable`; of several types nothing changes."""
+def _nullable(schema: Schema, what: SchemaChange) -> SentSchema:
+    """A type, or null, becomes the type with `nullable`; of several types nothing changes.
+
+    With the key `anyOf` that is done to a union with null, and to no list of types.
+    """
+
+    def of_union(one: Schema) -> Schema:
+        union = [each for each in one.get("anyOf") or () if isinstance(each, dict)]
+        left = [each for each in union if each.get("type") != "null"]
+        return (
+            {**without(one, "anyOf"), **left[0], "nullable": True}
+            if len(union) == 2 == len(left) + 1
+            else one
+        )
 
     def change(one: Schema) -> Schema:
+        if "anyOf" in what.keys:
+            return of_union(one) if isinstance(one.get("anyOf"), list) else one
         types = one.get("type")
         other = [name for name in types if name != "null"] if isinstance(types, list) else []
         is_one = isinstance(types, list) and len(types) == 2 and len(other) == 1
@@ -153,7 +139,7 @@ def _nullable(schema: Schema, _: SchemaChange) -> SentSchema:
 def _empty_references(schema: Schema, _: SchemaChange) -> SentSchema:
     """What refers to another schema becomes empty."""
     after = everywhere(schema, lambda one: {} if "$ref" in one else one)
-    return _changed(schema, after, "$ref emptied", Kind.SCHEMA)
+    return changed_so(schema, after, "$ref emptied", Kind.SCHEMA)
 
 
 def _fill_items(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -174,8 +160,8 @@ def _sort(schema: Schema, what: SchemaChange) -> SentSchema:
     def change(one: Schema) -> Schema:
         keys = sorted(one) if "*" in what.keys else list(one)
         sorted_ = {key: one[key] for key in keys}
-        if isinstance(properties := one.get(_PROPERTIES), dict):
-            sorted_[_PROPERTIES] = {name: properties[name] for name in sorted(properties)}
+        if isinstance(properties := one.get(PROPERTIES), dict):
+            sorted_[PROPERTIES] = {name: properties[name] for name in sorted(properties)}
         return sorted_
 
     return SentSchema(everywhere(schema, change))
@@ -187,12 +173,12 @@ def _tell(schema: Schema, what: SchemaChange) -> SentSchema:
     What properties the branches there name stays, with nothing said of it.
     """
     top = names(what.value)
-    named = [name for key in top for name in _branch_properties(schema, key)]
+    named = [name for key in top for name in branch_properties(schema, key)]
     after = _told(schema, top)
     if named:
-        after |= {_PROPERTIES: {name: {} for name in named} | as_object(schema.get(_PROPERTIES))}
+        after |= {PROPERTIES: {name: {} for name in named} | as_object(schema.get(PROPERTIES))}
     after = everywhere(after, lambda one: _told(one, what.keys))
-    return _changed(schema, after, "constraints moved into descriptions")
+    return changed_so(schema, after, "constraints moved into descriptions")
 
 
 def _told(one: Schema, keys: Sequence[str]) -> Schema:
@@ -201,30 +187,8 @@ def _told(one: Schema, keys: Sequence[str]) -> Schema:
         return one
     left = without(one, *found)
     text = f"{{{', '.join(f'{key}: {compact(one[key])}' for key in found)}}}"
-    before = left.get(_DESCRIPTION)
-    return left | {_DESCRIPTION: f"{before}\n\n{text}" if before else text}
-
-
-def _branches(schema: Schema, key: str) -> list[Schema]:
-    """The branches of a combination, with what they refer to."""
-    value = schema.get(key)
-    return (
-        [_referred(schema, one) for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-    )
-
-
-def _branch_properties(schema: Schema, key: str) -> dict[str, Any]:
-    """What the branches of a combination say of properties; of several that say it, the first."""
-    found: dict[str, Any] = {}
-    for one in _branches(schema, key):
-        found = {**as_object(one.get(_PROPERTIES)), **found}
-    return found
-
-
-def _referred(root: Schema, one: Schema) -> Schema:
-    match = _LOCAL.fullmatch(str(one.get("$ref", "")))
-    target = as_object(root.get(match[1])).get(match[2]) if match else None
-    return target if isinstance(target, dict) else one
+    before = left.get(DESCRIPTION)
+    return left | {DESCRIPTION: f"{before}\n\n{text}" if before else text}
 
 
 def _merge_all_of(schema: Schema, _: SchemaChange) -> SentSchema:
@@ -232,12 +196,12 @@ def _merge_all_of(schema: Schema, _: SchemaChange) -> SentSchema:
     if "allOf" not in schema:
         return SentSchema(schema)
     left = without(schema, "allOf")
-    required = dict.fromkeys(names(schema.get(_REQUIRED)))
-    for one in _branches(schema, "allOf"):
-        required |= dict.fromkeys(names(one.get(_REQUIRED)))
-    properties = {**_branch_properties(schema, "allOf"), **as_object(schema.get(_PROPERTIES))}
-    more = {_REQUIRED: list(required)} if required else {}
-    return _changed(schema, left | {_PROPERTIES: properties} | more, "allOf merged into the top level")
+    required = dict.fromkeys(names(schema.get(REQUIRED)))
+    for one in branches(schema, "allOf"):
+        required |= dict.fromkeys(names(one.get(REQUIRED)))
+    properties = {**branch_properties(schema, "allOf"), **as_object(schema.get(PROPERTIES))}
+    more = {REQUIRED: list(required)} if required else {}
+    return changed_so(schema, left | {PROPERTIES: properties} | more, "allOf merged into the top level")
 
 
 def _merge_branches(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -245,24 +209,24 @@ def _merge_branches(schema: Schema, what: SchemaChange) -> SentSchema:
 
     `keys` are kept of the top; `value` has the beginnings of the text, by combination.
     """
-    found = [key for key in _BRANCHES if key in schema]
+    found = [key for key in BRANCHES if key in schema]
     if not found:
         return SentSchema(schema)
-    properties = as_object(schema.get(_PROPERTIES))
+    properties = as_object(schema.get(PROPERTIES))
     for key in found:
-        properties = {**_branch_properties(schema, key), **properties}
+        properties = {**branch_properties(schema, key), **properties}
     needed = [
-        *names(schema.get(_REQUIRED)),
-        *(n for one in _branches(schema, "allOf") for n in names(one.get(_REQUIRED))),
+        *names(schema.get(REQUIRED)),
+        *(n for one in branches(schema, "allOf") for n in names(one.get(REQUIRED))),
     ]
     after = {
         "type": "object",
-        _PROPERTIES: {name: one for name, one in properties.items() if isinstance(one, dict)},
-        _REQUIRED: [name for name in dict.fromkeys(needed) if name in properties],
-        _MORE: True,
+        PROPERTIES: {name: one for name, one in properties.items() if isinstance(one, dict)},
+        REQUIRED: [name for name in dict.fromkeys(needed) if name in properties],
+        MORE: True,
     } | {key: schema[key] for key in what.keys if key in schema}
     told = f"{', '.join(found)} merged into the top level"
-    step = _changed(schema, after, told, Kind.SCHEMA)
+    step = changed_so(schema, after, told, Kind.SCHEMA)
     return SentSchema(step.schema, step.changes, lead=_constraint(schema, found, as_object(what.value)))
 
 
@@ -272,7 +236,7 @@ def _constraint(schema: Schema, found: Sequence[str], texts: Mapping[str, Any]) 
     if not key:
         return str(texts.get("allOf", ""))
     asked = (
-        names(one.get(_REQUIRED)) or list(as_object(one.get(_PROPERTIES))) for one in _branches(schema, key)
+        names(one.get(REQUIRED)) or list(as_object(one.get(PROPERTIES))) for one in branches(schema, key)
     )
     groups = " or ".join(f"({one})" for one in dict.fromkeys(", ".join(one) for one in asked if one))
     return (
@@ -285,7 +249,7 @@ def _constraint(schema: Schema, found: Sequence[str], texts: Mapping[str, Any]) 
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
 # By the first of these that a schema without a type has, Codex takes it for one of the type.
 _TYPE_BY = (
-    ("object", frozenset({_PROPERTIES, _REQUIRED, _MORE})),
+    ("object", frozenset({PROPERTIES, REQUIRED, MORE})),
     ("array", frozenset({"items", "prefixItems"})),
     ("string", frozenset({"enum", "format"})),
     ("number", _BOUNDS),
@@ -300,22 +264,22 @@ def _type(schema: Schema, _: SchemaChange) -> SentSchema:
         nonlocal emptied
         if "const" in one:
             one = without(one, "const") | {"enum": [one["const"]]}
-        if "type" not in one and not ({"$ref", *_BRANCHES} & one.keys()):
+        if "type" not in one and not ({"$ref", *BRANCHES} & one.keys()):
             found = next((name for name, keys in _TYPE_BY if keys & one.keys()), "")
-            emptied = emptied or not (found or _SPARE.issuperset(one))
+            emptied = emptied or not (found or SPARE.issuperset(one))
             one = {"type": found} | one if found else {}
         is_object = "object" in (one.get("type"), *names(one.get("type")))
-        return {_PROPERTIES: {}} | one if is_object else one
+        return {PROPERTIES: {}} | one if is_object else one
 
     after = everywhere(schema, change)
     told = "what has no type is emptied"
-    return _changed(schema, after, told, Kind.SCHEMA) if emptied else SentSchema(after)
+    return changed_so(schema, after, told, Kind.SCHEMA) if emptied else SentSchema(after)
 
 
 _LARGE = 1999
 _SIZES = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
 _SAYS_NOTHING = frozenset(
-    {"$comment", "$schema", _MORE, "deprecated", _DESCRIPTION, "examples", _PROPERTIES, "readOnly", "title",
+    {"$comment", "$schema", MORE, "deprecated", DESCRIPTION, "examples", PROPERTIES, "readOnly", "title",
      "type"}
 )  # fmt: skip
 
@@ -329,23 +293,23 @@ def _relax(schema: Schema, what: SchemaChange) -> SentSchema:
 
     def change(one: Schema) -> Schema:
         lost = {key for key in what.keys if key in one}
-        properties, required = one.get(_PROPERTIES), names(one.get(_REQUIRED))
+        properties, required = one.get(PROPERTIES), names(one.get(REQUIRED))
         is_optional = isinstance(properties, dict) and any(name not in required for name in properties)
         may_be_object = "type" not in one or "object" in (one["type"], *names(one["type"]))
-        is_empty = properties == {} or (may_be_object and _PROPERTIES not in one)
-        if one.get(_MORE) is False and (is_optional or (is_local and is_empty)):
-            lost.add(_MORE)
+        is_empty = properties == {} or (may_be_object and PROPERTIES not in one)
+        if one.get(MORE) is False and (is_optional or (is_local and is_empty)):
+            lost.add(MORE)
         if is_local:
             lost |= {key for key in _SIZES & one.keys() if isinstance(one[key], int) and one[key] >= _LARGE}
         every.update(dict.fromkeys(key for key in one if key in lost))
-        lost |= {_PROPERTIES} if is_local and properties == {} else set()
+        lost |= {PROPERTIES} if is_local and properties == {} else set()
         return without(one, *lost)
 
-    more = schema.get(_MORE)
-    is_bare = more is False if _PROPERTIES not in schema else schema[_PROPERTIES] == {} and not more
+    more = schema.get(MORE)
+    is_bare = more is False if PROPERTIES not in schema else schema[PROPERTIES] == {} and not more
     if is_local and is_bare and _SAYS_NOTHING.issuperset(schema):
         return SentSchema({})
-    return _removed(everywhere(schema, change), every)
+    return removed(everywhere(schema, change), every)
 
 
 SCHEMA_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
@@ -366,5 +330,6 @@ SCHEMA_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
     "merge_branches": _merge_branches,
     "type": _type,
     "relax": _relax,
+    **FRAMEWORK_CHANGES,
 }
 """The changes by name."""

@@ -24,17 +24,18 @@ _HIDDEN = Change(Kind.HIDDEN, "only its server's own view may call it", "_meta.u
 class Cut:
     """A text of which the model reads the first `kept` characters, and a `mark` if that is not all.
 
-    A `lead` of the client's own comes before it.
+    A `lead` of the client's own comes before it, an `end` behind it.
     """
 
     text: str
     kept: int
     mark: str = ""
     lead: str = ""
+    end: str = ""
 
     @property
     def shown(self) -> str:
-        return self.lead + self.text[: self.kept] + (self.mark if self.lost else "")
+        return self.lead + self.text[: self.kept] + (self.mark if self.lost else "") + self.end
 
     @property
     def lost(self) -> str:
@@ -121,10 +122,10 @@ def _description(rule: TextRule, tool: Tool, lead: str, *, at_once: bool) -> Cut
     text = tool.description.strip() if rule.stripped else tool.description
     if not text:
         return Cut("", 0, lead=rule.empty.format(server=tool.server, tool=tool.name) or lead)
-    lead = f"{lead}\n\n" if lead else ""
+    lead = rule.before + (f"{lead}\n\n" if lead else "")
     limit = (at_once and rule.bound) or rule.description
     found = cut(text, max(limit - len(lead), 1) if limit else 0, rule.mark)
-    return replace(found, lead=lead)
+    return replace(found, lead=lead, end=rule.after)
 
 
 def _unlisted(client: Client, tool: Tool) -> Change | None:
@@ -168,7 +169,7 @@ def _beside(rule: NameRule, seen: SeenTool, named: Sequence[Tool]) -> SeenTool:
     if stays is seen.tool:
         return replace(seen, changes=(*seen.changes, change))
     says = f"{change.says}: {'an error' if stays is None else f'the {rule.twins} one stays'}"
-    return replace(seen, refused=replace(change, says=says))
+    return replace(seen, refused=replace(change, says=says, costs_server=rule.refuses == "server"))
 
 
 def _with_servers(found: tuple[SeenTool, ...]) -> tuple[SeenTool, ...]:
@@ -204,18 +205,25 @@ def kept_results(
     tool: Tool,
     result: ToolResult,
     tokens: Callable[[str], int],
-    http_seconds: float = 0,
+    seconds: float = 0,
+    *,
+    is_http: bool = False,
 ) -> tuple[KeptResult, ...]:
     """What each client would lose of a result: one entry for all that lose the same, none for the others.
 
-    Its tokens are counted by Toolsight's tokenizer, not the client's. Over HTTP it took `http_seconds`.
+    Its tokens are counted by Toolsight's tokenizer, not the client's. The call took `seconds`.
     """
     outcomes: dict[str, list[str]] = {}
     for client in clients:
-        is_late = 0 < client.http.silence <= http_seconds
-        losses = (_LATE.format(client.http.silence),) if is_late else _losses(client, tool, result, tokens)
+        silence, most = client.http.silence if is_http else 0, client.results.seconds
+        if is_silent := 0 < silence <= seconds:
+            losses = iter((_SILENT.format(silence),))
+        elif 0 < most <= seconds:
+            losses = iter((_LATE.format(most),))
+        else:
+            losses = _losses(client, tool, result, tokens)
         if says := "; ".join(losses):
-            sure = client.confidence(Topic.HTTP if is_late else Topic.RESULTS).told
+            sure = client.confidence(Topic.HTTP if is_silent else Topic.RESULTS).told
             outcomes.setdefault(says, []).append(f"{client.title} ({sure})")
     return tuple(KeptResult(says, tuple(names)) for says, names in outcomes.items())
 
@@ -223,7 +231,10 @@ def kept_results(
 def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[str], int]) -> Iterator[str]:
     rule, text = client.results, result.text
     if misfits(client, tool, [result]):
-        yield "an error in place of it"
+        yield _MISFITS[rule.misfit]
+        return
+    if result.is_error and rule.error in _ERRORS:
+        yield _ERRORS[rule.error]
         return
     if result.structured is not None and not result.is_error:
         yield from _of_structured(rule, text, result.structured)
@@ -245,16 +256,20 @@ def _losses(client: Client, tool: Tool, result: ToolResult, tokens: Callable[[st
             return
 
 
-_LATE, _LINK = "an error, if the server is silent for {} s", "resource_link"
+_SILENT, _LATE = "an error, if the server is silent for {} s", "an error: a call ends after {} s"
+_MISFITS = {"error": "an error in place of it", "run": "nothing: the run ends"}
+_ERRORS = {"hidden": "nothing but that it is an error", "run": "nothing: the run ends with an error"}
+_LINK = "resource_link"
 
 
 def misfits(client: Client, tool: Tool, results: Iterable[ToolResult]) -> list[str]:
     """What does not fit an output schema, in the first result that a client keeps from its model for it."""
-    if client.results.misfit != "error":
+    if client.results.misfit not in _MISFITS:
         return []
     checks = (checked_output(tool.output_schema, one.structured) for one in results if not one.is_error)
     told = ("; ".join(one.reasons) for one in checks if one is not None and one.fits is False)
-    return [f"it is an error that a result does not fit the output schema: {one}" for one in told][:1]
+    does = "ends the run" if client.results.misfit == "run" else "is an error"
+    return [f"it {does} that a result does not fit the output schema: {one}" for one in told][:1]
 
 
 def _of_structured(rule: ResultRule, text: str, structured: JsonObject) -> Iterator[str]:

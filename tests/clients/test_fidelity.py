@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from inspector.clients.client import Client, Fidelity, all_clients
+from inspector.clients.client import Client, ClientKind, all_clients
 from inspector.clients.seen import see_all
 from inspector.core.tool import Tool, acting_meta
+from tests.clients.test_framework_fidelity import tokens
 
 DATA = Path(__file__).parents[3] / "shared/data/clients"
-MEASURED = [client for client in all_clients() if client.fidelity is not None]
+MEASURED = [one for one in all_clients() if one.fidelity and one.kind is ClientKind.AGENT]
 # The only tool on a second page of these lists.
 SECOND_PAGE = "page_two"
 
@@ -63,6 +64,10 @@ def test_a_client_sends_what_its_rules_say_and_the_stored_figure_is_what_is_meas
     all_bound = replace(client, listing=replace(client.listing, before="definitions"))
     told, real = said(all_bound if figure.bound else client), sent(client)
     same = [name for name, definition in real.items() if told.get(name) == definition]
-    assert Fidelity(len(same), len(real), figure.version, figure.date, figure.bound) == figure
+    assert replace(figure, same=len(same), of=len(real)) == figure
+    if figure.tokens:
+        assert figure.tokens == tokens(
+            {"name": name, "description": text, "parameters": schema} for name, (text, schema) in real.items()
+        )
     # Of a client that searches, only what its searches found was seen.
     assert set(told) == set(real) or client.listing.before == "servers"

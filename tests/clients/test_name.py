@@ -26,6 +26,12 @@ def seen(names: NameRule, *tools: str) -> list[SeenTool]:
     [
         (NameRule("{tool}", "[^a-z]", by="-"), "a.b", "a-b"),
         (NameRule("{tool}", "[^a-z]", by="\\1"), "a.b", r"a\1b"),
+        (NameRule("{tool}", "-", dropped="[^a-z_]", lower=True), "A-b.C", "a_bc"),
+        (
+            NameRule("{tool}", limit=14, over="hash", hash="sha256", digits=8),
+            "r" * 65 + "x",
+            "rrrrr_885c345f",
+        ),
         (NameRule("{tool}", limit=3, over="cut"), "abcd", "abc"),
         (NameRule("{tool}", limit=9, over="middle"), "abcdefghijkl", "abc...jkl"),
         # The digits are those that Node's Math.imul gives.

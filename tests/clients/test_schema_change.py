@@ -58,6 +58,36 @@ def obj(properties: Any = None, **more: Any) -> dict[str, Any]:
          obj({"a": {"$ref": "#/$defs/A"}})),
         ("kimi-code", obj({"a": {}}, anyOf=[], title="x"), obj({"a": {}}, anyOf=[], title="x")),
         ("vscode", obj({"a": {"not": S}}, **{"not": S}), obj({"a": {"not": S}})),
+        # Frameworks.
+        ("pydantic-ai", obj({"a": {"type": "array", "items": {"type": "object", "title": "x"}}}),
+         obj({"a": {"type": "array", "items": obj({}, additionalProperties=False)}},
+             additionalProperties=False)),
+        ("langchain", obj({"a": {"$ref": "#/$defs/A", "title": "x"}}, **{"$defs": {"A": obj({"b": N})}}),
+         obj({"a": obj({"b": N})})),
+        ("langchain-js",
+         obj({"a": {"anyOf": [obj({"b": N}, required=["b"]), obj({"c": S}, required=["b"])]}}),
+         obj({"a": obj({"b": N, "c": S}, required=["b"])})),
+        ("google-adk", obj({"description": S | {"description": "x"}}),
+         obj({"description": S | {"description": "<<<BEGIN_UNTRUSTED_TOOL_DESCRIPTION>>>\nx\n"
+                                  "<<<END_UNTRUSTED_TOOL_DESCRIPTION>>>"}})),
+        ("strands", obj({"a": obj({"b": {}})}, required=["a"]),
+         obj({"a": obj({"b": S | {"description": "Property b"}}, required=[], description="Property a")},
+             required=["a"])),
+        ("smolagents", obj({"a": N, "b": {"anyOf": [S, {"type": "null"}]}}, additionalProperties=False),
+         obj({"a": N | {"description": "see tool description"},
+              "b": S | {"nullable": True, "description": "see tool description"}}, required=["a"])),
+        ("llama-index", obj({"a_b": N | {"minimum": 1}, "c": S | {"default": "x"}}, required=["c"]),
+         obj({"a_b": {"anyOf": [N, {"type": "null"}], "default": None, "description": "", "title": "A B"},
+              "c": S | {"default": "x", "description": "", "title": "C"}},
+             required=["c"], additionalProperties=False)),
+        ("mcp-use", obj({"a": {"enum": ["x"]}, "b-c": S}, required=["a", "b-c"]),
+         obj({"a": S}, required=["a"])),
+        ("crewai", obj({"a": {"type": "object"}}),
+         obj({"a": {"anyOf": [obj({}, additionalProperties=False, required=[]), {"type": "null"}]}},
+             required=["a"], additionalProperties=False)),
+        ("mastra", obj({"a": S, "b": N}, required=["b"]),
+         obj({"a": {"anyOf": [S, {"type": "null"}]}, "b": N}, required=["b", "a"], additionalProperties=False,
+             **{"$schema": "http://json-schema.org/draft-07/schema#", "x-optional": ["a"]})),
     ],
 )  # fmt: skip
 def test_a_schema_becomes_what_the_clients_rule_says(
@@ -72,7 +102,19 @@ def test_a_schema_becomes_what_the_clients_rule_says(
 ANYTHING = any_json(*SCHEMA_KEYS, leaves=25)
 WHAT = {
     "keys": ("type", "pattern", "a", "$ref"),
-    "value": {"undescribe": 9, "tell": ["anyOf", "oneOf"], "merge_branches": {"anyOf": "x"}},
+    "value": {
+        "undescribe": 9,
+        "tell": ["anyOf", "oneOf"],
+        "merge_branches": {"anyOf": "x"},
+        "inline": {},
+        "fill_objects": {"properties": {}},
+        "fill_parameters": {"type": "string", "description": "{name}"},
+        "describe": "<{text}>",
+        "require_all": "x-optional",
+        "retype": {"untyped": {}, "object": {"type": "object"}, "inner": True},
+        "optional": {"outside": ["description"], "unless": "default"},
+        "lose_parameters": "[a-z]+",
+    },
 }
 
 
@@ -95,6 +137,18 @@ def test_every_change_that_a_file_may_name_can_be_done() -> None:
     assert set(SCHEMA_CHANGES) == set(SchemaChange.__dataclass_fields__["does"].type.__args__)
 
 
+def test_references_that_double_are_not_followed_without_end_and_one_within_itself_is_emptied() -> None:
+    many = {f"D{n}": obj({side: {"$ref": f"#/$defs/D{n + 1}"} for side in "ab"}) for n in range(30)}
+    sent = sent_schema(
+        find_client("langchain").schemas, obj({"a": {"$ref": "#/$defs/D0"}}, **{"$defs": many})
+    )
+    assert len(str(sent.schema)) < 500_000
+    own = obj({"a": {"$ref": "#/$defs/A"}}, **{"$defs": {"A": obj({"b": {"$ref": "#/$defs/A"}})}})
+    found = sent_schema(find_client("langchain").schemas, own)
+    assert found.schema == obj({"a": obj({"b": {}})})
+    assert found.changes[0].kind is Kind.SCHEMA
+
+
 @pytest.mark.parametrize(
     ("client", "schema", "kind"),
     [
@@ -105,6 +159,8 @@ def test_every_change_that_a_file_may_name_can_be_done() -> None:
         ("continue-cli", obj({"a": S}, **{"$defs": {}}), Kind.SCHEMA),
         ("codex", obj({"a": {"description": "x"}}), Kind.SCHEMA),
         ("qwen-code", obj({"a": {"type": "array", "uniqueItems": True}}), Kind.SCHEMA),
+        ("vercel-ai", obj({"a": S}), Kind.SPARE),
+        ("smolagents", obj({"a": S | {"description": "x"}}), Kind.SCHEMA),
     ],
 )
 def test_a_change_counts_as_a_loss_only_where_a_call_may_need_what_is_gone(

@@ -40,7 +40,8 @@ def test_no_tool_is_too_odd_to_be_seen(
         client, Tool(server, name, description, {"type": "object", "properties": schema, "oneOf": schema})
     )
     text = seen.description
-    assert text.shown.removeprefix(text.lead).removesuffix(text.mark) + text.lost in (
+    shown = text.shown.removeprefix(text.lead).removesuffix(text.end).removesuffix(text.mark)
+    assert shown + text.lost in (
         description,
         description.strip(),
     )
@@ -69,7 +70,6 @@ def test_names_are_made_as_each_client_makes_them() -> None:
         "vibe": "mcp_Town_Library.loan_renew",
         "openhands": "Town.Library_loan.renew",
         "fast-agent": "Town.Library__loan.renew",
-        "mcp-use": "loan.renew",
         "gptme": "Town_Library_loan_renew",
         "kiro": "mcp_Town_Library_loan_renew",
         "goose": "Town.Library__loan.renew",
@@ -79,6 +79,13 @@ def test_names_are_made_as_each_client_makes_them() -> None:
         "openai-api": "loan.renew",
         "none": "loan.renew",
         **dict.fromkeys(("openai-strict", "anthropic-api", "gemini-api", "gemini-json-schema"), "loan.renew"),
+        **dict.fromkeys(("openai-agents", "pydantic-ai", "langchain", "langchain-js"), "loan.renew"),
+        **dict.fromkeys(("google-adk", "strands", "agent-framework", "mcp-use", "dspy"), "loan.renew"),
+        **dict.fromkeys(("vercel-ai", "google-genai-js"), "loan.renew"),
+        **dict.fromkeys(("openai-agents-js", "llama-index", "crewai"), "loan_renew"),
+        "smolagents": "loanrenew",
+        "semantic-kernel": "Town.Library-loan.renew",
+        "mastra": "Town_Library_loan_renew",
     }
 
 
@@ -213,14 +220,32 @@ def test_structured_content_replaces_a_text_that_says_something_else_but_not_tha
     assert kept["Claude Code"] == "structured content in place of the text"
     assert kept["opencode"] == "without its structured content"
     assert not {"Kimi Code", "GitHub Copilot CLI", "Qwen Code"} & set(kept)
-    assert _kept(replace(both, is_error=True)) == {}
+    assert _kept(replace(both, is_error=True)) == {
+        "Microsoft Agent Framework": "nothing but that it is an error"
+    }
     for text, structured in (("Sunny.", {"content": "Sunny."}), ("[1]", {"rows": [1]}), ("7", {"text": "7"})):
         assert _kept(ToolResult(text, structured=structured)) == {}
 
 
 def test_an_image_is_lost_where_images_are_left_out() -> None:
     image = Attachment("image", "image/png", "", "AAAA")
-    assert _kept(ToolResult("[image]", attachments=(image,))) == {
-        "Zed": "without image",
-        "GitHub Copilot CLI": "without image",
-    }
+    kept = _kept(ToolResult("[image]", attachments=(image,)))
+    assert set(kept.values()) == {"without image"}
+    assert {"Zed", "GitHub Copilot CLI", "CrewAI"} <= set(kept)
+    assert "Claude Code" not in kept
+
+
+def test_a_call_that_takes_longer_than_a_client_waits_is_lost_whatever_the_transport() -> None:
+    def lost(seconds: float) -> tuple[str, ...]:
+        clients = map(find_client, ("google-adk", "strands"))
+        return tuple(map(str, kept_results(clients, _TOOL, ToolResult("x"), len, seconds)))
+
+    assert lost(5) == ("an error: a call ends after 5 s: Google ADK (measured)",)
+    assert lost(4.9) == ()
+
+
+def test_a_result_that_does_not_fit_ends_the_run_where_a_framework_says_so() -> None:
+    tool = Tool("a", "read", output_schema={"type": "object", "required": ["n"]})
+    kept = _kept(ToolResult("x", structured={"m": 1}), tool)
+    assert kept["Pydantic AI"] == kept["LangChain, Python"] == "nothing: the run ends"
+    assert kept["Strands Agents"] == "an error in place of it"

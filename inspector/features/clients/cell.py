@@ -10,7 +10,8 @@ from inspector.clients.client import Client, Topic
 from inspector.clients.comparison import Line, definition_lines
 from inspector.clients.delivery import Delivery, Reason
 from inspector.core.number import count
-from inspector.features.clients.facts import MARKS, client_report, facts_about
+from inspector.features.clients.behaviour import MARKS
+from inspector.features.clients.facts import client_report, facts_about
 from inspector.session.client_matrix import fate
 from inspector.session.client_view import ClientView, known_lines
 from widgets import Hanging, plain

@@ -1,17 +1,15 @@
 """`toolsight clients`: what is known of real clients, with its sources."""
 
+from collections.abc import Iterator
+
 import click
 
 from inspector.cli.options import CommandGroup, as_json
 from inspector.cli.table import is_json, say_report, show, side_by_side, terminal_width
 from inspector.clients.client import all_clients, find_client
-from inspector.features.clients.facts import (
-    behaviour_table,
-    client_json,
-    client_report,
-    clients_markdown,
-    list_report,
-)
+from inspector.core.report import Block
+from inspector.features.clients.behaviour import COST, asked_table, behaviour_table
+from inspector.features.clients.facts import client_json, client_report, clients_markdown
 
 
 class _Clients(CommandGroup):
@@ -42,7 +40,17 @@ def clients(context: click.Context, /, *, markdown: bool) -> None:
     if markdown and not is_json():
         say_report(clients_markdown())
     else:
-        show(list(map(client_json, all_clients())), list_report())
+        show(list(map(client_json, all_clients())), _list_report(terminal_width()))
+
+
+def _list_report(width: int) -> Iterator[Block]:
+    """Every known client with what is asked most, as far as it fits the width."""
+    table = asked_table()
+    shown = next(side_by_side(table, width))
+    yield shown
+    left = table.headers[len(shown.headers) :]
+    yield f"a wider terminal also shows: {', '.join(left)}" if left else COST
+    yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
 
 
 @click.command()

@@ -22,8 +22,8 @@ from inspector.config.configuration import in_words
 from inspector.core.number import count
 from inspector.core.report import Table
 from inspector.core.settings import ClientCapabilities
+from inspector.features.clients.behaviour import BEHAVIOURS, LEGEND, behaviour_table
 from inspector.features.clients.cell import FATES, client_detail, tool_detail
-from inspector.features.clients.facts import BEHAVIOURS, LEGEND, behaviour_table
 from inspector.session.client_matrix import WAITING, fate_table, rows
 from inspector.session.client_view import ClientView, declared, listed_in, view_as
 from widgets import Column, Record, RecordList, ViewStrip, visible
@@ -230,7 +230,8 @@ class ClientsScreen(ReadingPage, ToolKeys):
         client, one = self._client, self._tool
         name = visible(self.key.partition("\0")[0], newlines=False)
         title = f"{name} in {client.title}" if name else client.title
-        self.query_one("#reading").border_title = f"{title}, {self._place} of {len(self._clients)}"
+        place = f"{self._place} of {len(self._clients)}"
+        self.query_one("#reading").border_title = f"{title} ({client.kind}), {place}"
         view = self._views.get(client.name)
         if view is None:
             shown = Content(WORKING)

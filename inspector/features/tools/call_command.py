@@ -112,7 +112,7 @@ class _Wanted:
         """Print the result and what is to be known of it, and save the call. Raises ToolsightError."""
         changes = None if self.before is None else result_changes(self.before.result, result)
         output = None if result.is_error else checked_output(tool.output_schema, result.structured)
-        kept = kept_results(real_clients(), tool, result, tokens, milliseconds / 1000 if is_http else 0)
+        kept = kept_results(real_clients(), tool, result, tokens, milliseconds / 1000, is_http=is_http)
         data: dict[str, Any] = {
             "text": result.text,
             "is_error": result.is_error,

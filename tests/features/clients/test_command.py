@@ -78,11 +78,23 @@ def test_a_definition_as_sent_is_marked_where_it_is_not_as_declared(run: Toolsig
     assert "\n- oneOf:\n" in printed[printed.index("~ changed in VS Code") :]
 
 
+def test_the_list_of_clients_says_kind_by_kind_who_shows_page_two(toolsight: Toolsight) -> None:
+    lines = toolsight("clients").stdout.splitlines()
+    headings = [line for line in lines if line in ("coding agents", "frameworks", "editors and apps", "APIs")]
+    assert headings == ["coding agents", "frameworks", "editors and apps", "APIs"]
+    shown = {line.split()[0]: line.split()[1:3] for line in lines if line.startswith("  ")}
+    assert shown["codex"][1] == shown["vercel-ai"][1] == "shown"
+    assert shown["kimi-code"] == shown["google-adk"] == ["●", "never"]
+    assert {one["kind"] for one in json.loads(toolsight("clients", "--json").stdout)} == {
+        *("coding agent", "framework", "editor or app", "API")
+    }
+
+
 def test_what_several_clients_do_stands_side_by_side(toolsight: Toolsight, older: str) -> None:
     printed = toolsight("clients", "codex", older, "cursor").stdout
     rows = {line[:22].strip(): line[22:].split("  ") for line in printed.splitlines()}
     instructions = [cell.strip() for cell in rows["instructions"] if cell.strip()]
-    assert instructions == ["◐ first line", "● 2,048 characters", "○ hidden"]
+    assert instructions == ["◐ first line", "● to 2,048", "○ hidden"]
     assert "? not known" in printed
     assert [one["name"] for one in json.loads(toolsight("clients", "codex", "cursor", "--json").stdout)] == [
         "codex",

@@ -57,15 +57,15 @@ async def test_each_tool_has_a_verdict_in_each_client() -> None:
 async def test_a_cell_is_the_definition_as_declared_beside_it_as_sent() -> None:
     async with app_rig(servers=library(), size=(80, 24)) as (pilot, _):
         await _opened(pilot)
-        await pilot.press("down", "down", "right", "right", "right", "enter")
-        await until(pilot, lambda: "town.library:lend in VS Code, 4 of 33" in seen(pilot))
+        await pilot.press("down", "down", *["right"] * NAMES.index("vscode"), "enter")
+        await until(pilot, lambda: "lend in VS Code (editor or app), 17 of" in seen(pilot))
         lines = [line.strip() for line in seen(pilot).splitlines()]
         assert "schema: oneOf removed from the top level   ● open source, 2026-01-23" in lines
         assert re.fullmatch(
             r"lend +~ mcp_town_library_lend", next(line for line in lines if "~ mcp_" in line)
         )
         assert re.fullmatch(r"oneOf: +-", next(line for line in lines if line.startswith("oneOf")))
-        await pilot.press("left")
+        await pilot.press(*["left"] * (NAMES.index("vscode") - NAMES.index("codex")))
         await until(pilot, lambda: bool(re.search(r"lend in Codex.*pattern[^\n]* -", seen(pilot), re.DOTALL)))
         await pilot.press("escape")
         await until(pilot, lambda: "[tools]" in seen(pilot))
@@ -86,15 +86,17 @@ async def test_where_a_description_is_cut_both_sides_show_it() -> None:
 async def test_columns_scroll_with_the_keys_and_with_clicks_on_their_header() -> None:
     async with app_rig(servers=library(), size=(80, 24)) as (pilot, _):
         await _opened(pilot)
-        assert "gemini-cli" not in seen(pilot)
+        assert "qwen-code" not in seen(pilot)
         await pilot.press(*["right"] * 5)
-        await until(pilot, lambda: "‹" in seen(pilot) and "in Gemini CLI, 6 of 33" in seen(pilot))
-        header = next(y for y, line in enumerate(seen(pilot).splitlines()) if "gemini-cli" in line)
+        await until(pilot, lambda: "‹" in seen(pilot) and "in Qwen Code (coding agent), 6 of" in seen(pilot))
+        header = next(y for y, line in enumerate(seen(pilot).splitlines()) if "qwen-code" in line)
         at = seen(pilot).splitlines()[header].index("‹")
         await pilot.click(offset=(at, header))
-        await until(pilot, lambda: "in Gemini CLI" not in seen(pilot))
+        await until(pilot, lambda: "in Qwen Code" not in seen(pilot))
         await pilot.press(*["left"] * 5)
-        await until(pilot, lambda: "in Claude Code, 1 of 33" in seen(pilot) and "‹" not in seen(pilot))
+        await until(
+            pilot, lambda: "in Claude Code (coding agent), 1 of" in seen(pilot) and "‹" not in seen(pilot)
+        )
         at = seen(pilot).splitlines()[header].index("codex")
         await pilot.click(offset=(at, header + 3))
         await until(pilot, lambda: "town.library:lend in Codex" in seen(pilot))
@@ -106,7 +108,7 @@ async def test_a_picked_client_stands_first() -> None:
     async with app_rig(servers=library()) as (pilot, _):
         await _opened(pilot)
         await pilot.press("p", *"/goose", "enter", "enter")
-        await until(pilot, lambda: "in Goose, 1 of 33" in seen(pilot))
+        await until(pilot, lambda: "in Goose (coding agent), 1 of" in seen(pilot))
         columns = pilot.app.screen.query_one(RecordList).columns
         assert [column.key for column in columns][1:3] == ["goose", "claude-code"]
 
@@ -116,19 +118,20 @@ async def test_behaviours_say_how_sure_they_are_and_cite_the_sources() -> None:
         await _opened(pilot)
         await pilot.press("t")
         await until(pilot, lambda: "[behaviours]" in seen(pilot))
+        assert _cell(pilot, "kind", "vercel-ai") == "framework"
         first = [
             _cell(pilot, "first call, tokens", name).replace(",", "") for name in ("claude-code", "none")
         ]
         assert int(first[0]) < int(first[1])
         assert _cell(pilot, "tools that arrive", "claude-code") == "3 of 4"
         assert _cell(pilot, "model knows first", "codex") == "◐ servers"
-        assert _cell(pilot, "structured results", "cursor") == "?"
-        await pilot.press("right", "right", *["down"] * 2)
+        assert _cell(pilot, "results give", "cursor") == "?"
+        await pilot.press("right", *["down"] * 3)
         await until(pilot, lambda: "model knows first in Codex" in seen(pilot))
         detail = said(pilot, "#detail")
         assert detail.index("listing") < detail.index("Codex knows the servers") < detail.index("cuts")
         assert "reported by third parties, unverified" in detail
-        await pilot.press("left", "left")
+        await pilot.press("left")
         await until(pilot, lambda: "Claude Code knows tools by name" in said(pilot, "#detail"))
         detail = said(pilot, "#detail")
         assert detail.index("✂ instructions from town.library: cut after 4,096") < detail.index(RULE)
@@ -138,7 +141,7 @@ async def test_d_declares_what_the_client_does_and_tells_which_tools_that_change
     async with app_rig(servers=library()) as (pilot, rig):
         await _opened(pilot)
         rig.servers["town.library"].tools = TOOLS[:2]
-        await pilot.press("right", "right", "a")
+        await pilot.press("right", "a")
         await until(pilot, lambda: rig.bench.settings.client == find_client("codex").declares)
         await until(pilot, lambda: "2 tools instead of 4" in toasts(pilot))
         assert "− town.library:lend, town.library:loan.renew" in toasts(pilot)

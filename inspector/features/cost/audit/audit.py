@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from inspector.clients.schema_change import without_descriptions
+from inspector.clients.schema_step import without_descriptions
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Prices
 from inspector.core.number import count, percent

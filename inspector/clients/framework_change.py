@@ -1,0 +1,259 @@
+"""What agent frameworks make of an input schema: changes by name, as `schema_change` has those of agents."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from inspector.clients.client import Kind
+from inspector.clients.rule import SchemaChange
+from inspector.clients.schema_step import (
+    BRANCHES,
+    DESCRIPTION,
+    MORE,
+    PROPERTIES,
+    REQUIRED,
+    Schema,
+    SentSchema,
+    changed_so,
+    everywhere,
+    referred,
+)
+from inspector.schema.json_value import as_object
+from inspector.schema.reading import DEEPEST, changed, names, without
+
+# So many references are followed in one schema: each may hold more of them.
+_MOST_REFERENCES = 1_000
+_DEFINITIONS = "$defs"
+_TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def _inline(schema: Schema, what: SchemaChange) -> SentSchema:
+    """What refers to a definition of `keys` becomes it, one within itself `value`; the definitions go."""
+    root, left, emptied = {key: schema[key] for key in what.keys if key in schema}, _MOST_REFERENCES, False
+
+    def inlined(one: Schema, levels: int, within: frozenset[str] = frozenset()) -> Schema:
+        nonlocal left, emptied
+        target = referred(root, one)
+        if not levels:
+            return one
+        if target is one or not left:
+            return changed(one, lambda inner: inlined(dict(inner), levels - 1, within))
+        left -= 1
+        place = str(one["$ref"])
+        if place in within:
+            emptied = True
+            return dict(what.value)
+        return inlined(target, levels, within | {place}) | without(one, "$ref")
+
+    after = inlined(without(schema, *root), DEEPEST)
+    return changed_so(schema, after, "references inlined", Kind.SCHEMA if emptied else Kind.SPARE)
+
+
+def _fill_objects(schema: Schema, what: SchemaChange) -> SentSchema:
+    """What is of the type object gets the keywords in `value` that it lacks."""
+    after = everywhere(schema, lambda one: {**what.value, **one} if one.get("type") == "object" else one)
+    return changed_so(schema, after, f"{', '.join(what.value)} added to objects")
+
+
+def _fill_parameters(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Parameters get what they lack of `value`, `{name}` or `{Name}` in it; a union or a reference no type.
+
+    Objects within get `keys` as empty lists, and have their parameters filled, too; without `keys` they stay.
+    """
+
+    def filled(name: str, one: Any, levels: int) -> Any:
+        if not isinstance(one, dict) or "$ref" in one or not levels:
+            return one
+        told = {"{name}": name, "{Name}": name.replace("_", " ").title()}
+        more = {key: told.get(text, text).replace("{name}", name) for key, text in what.value.items()}
+        if what.keys and one.get("type") == "object" and PROPERTIES in one:
+            found = {**{key: [] for key in what.keys}, **within(one, levels - 1)}
+            return {**more, **found} if levels == DEEPEST else found
+        has_type = any(key in one for key in ("type", "not", *BRANCHES))
+        return {**(without(more, "type") if has_type else more), **one}
+
+    def within(one: Schema, levels: int = DEEPEST) -> Schema:
+        properties = as_object(one.get(PROPERTIES))
+        return one | {PROPERTIES: {name: filled(name, each, levels) for name, each in properties.items()}}
+
+    if PROPERTIES not in schema:
+        return SentSchema(schema)
+    return changed_so(schema, within(schema), f"{', '.join(what.value)} added to parameters")
+
+
+def _retype(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Parameters are rebuilt from their types: beside these only `keys` stay. `value` has what they become.
+
+    That is one `untyped`, an `object` without parameters, and any object if those within are not kept
+    (`inner`); the values of an enum stay if `keys` has it.
+    """
+    made = _Types(what)
+    after = made.of_object(schema)
+    if not made.inner and isinstance(inside := schema.get(_DEFINITIONS), dict):
+        after[_DEFINITIONS] = {name: made.of_object(as_object(one)) for name, one in inside.items()}
+    return changed_so(schema, after, "parameters rebuilt from their types", Kind.SCHEMA)
+
+
+class _Types:
+    """Makes schemas of types alone."""
+
+    def __init__(self, what: SchemaChange) -> None:
+        self.inner: bool = what.value.get("inner", False)
+        self._untyped, self._free, self._keys = what.value["untyped"], what.value["object"], what.keys
+
+    def of_object(self, one: Schema, levels: int = DEEPEST) -> Schema:
+        """An object's parameters, and which it needs."""
+        properties = as_object(one.get(PROPERTIES))
+        needed = [name for name in names(one.get(REQUIRED)) if name in properties]
+        found = {
+            name: self._typed(each, levels) for name, each in properties.items() if isinstance(each, dict)
+        }
+        return {"type": "object", PROPERTIES: found} | ({REQUIRED: needed} if needed else {})
+
+    def _typed(self, one: Schema, levels: int) -> Schema:
+        kept = {key: one[key] for key in self._keys if key in one and key != "enum"}
+        return {**self._rebuilt(one, levels - 1), **kept} if levels else one
+
+    def _rebuilt(self, one: Schema, levels: int) -> Schema:
+        values, types = one.get("enum"), one.get("type")
+        first = next(iter(names(types)), "") if isinstance(types, list) else types
+        if "$ref" in one:
+            return {"$ref": one["$ref"]}
+        if "enum" in self._keys and isinstance(values, list):
+            known = {_TYPES.get(type(each)) for each in values}
+            return {"enum": values} | ({"type": known.pop()} if len(known) == 1 and None not in known else {})
+        if objects := _objects(one.get("anyOf")):
+            return {"anyOf": [self._typed(each, levels) for each in objects]}
+        if first == "array":
+            items = one.get("items")
+            return {"type": first, "items": self._typed(items, levels) if isinstance(items, dict) else {}}
+        if first == "object":
+            return self._object(one, levels)
+        first = first or ("string" if isinstance(values, list) else "")
+        return {"type": first} if first else dict(self._untyped)
+
+    def _object(self, one: Schema, levels: int) -> Schema:
+        more = one.get(MORE)
+        if self.inner and PROPERTIES in one:
+            return self.of_object(one, levels)
+        is_map = isinstance(more, dict) and not self.inner
+        return {"type": "object", MORE: self._typed(as_object(more), levels)} if is_map else dict(self._free)
+
+
+def _describe(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Descriptions become `value`, with theirs for `{text}`."""
+
+    def change(one: Schema) -> Schema:
+        text = one.get(DESCRIPTION)
+        return one | {DESCRIPTION: what.value.replace("{text}", text)} if isinstance(text, str) else one
+
+    return changed_so(schema, everywhere(schema, change), "descriptions wrapped")
+
+
+def _require_all(schema: Schema, what: SchemaChange) -> SentSchema:
+    """All parameters are required but those with one of `keys`; with a `value` those of objects within, too.
+
+    A text in `value` is the keyword that then lists those that were not.
+    """
+
+    def change(one: Schema) -> Schema:
+        properties, needed = one.get(PROPERTIES), names(one.get(REQUIRED))
+        if not isinstance(properties, dict):
+            return one
+        free = {name for name, each in properties.items() if set(what.keys) & as_object(each).keys()}
+        found = [name for name in properties if name not in free]
+        if not isinstance(what.value, str):
+            return one | {REQUIRED: found}
+        more = [name for name in found if name not in needed]
+        return one | {REQUIRED: [*needed, *more]} | ({what.value: more} if more else {})
+
+    after = everywhere(schema, change) if what.value else change(schema)
+    other = set(names(schema.get(REQUIRED))) != set(names(after.get(REQUIRED)))
+    kind = Kind.SCHEMA if other else Kind.SPARE
+    return changed_so(schema, after, "parameters that may be left out are required", kind)
+
+
+def _optional(schema: Schema, what: SchemaChange) -> SentSchema:
+    """A parameter that may be left out takes null as well, and has null for `keys`.
+
+    Of its keywords those in `value` stay `outside` the union, or are `copied` there; one with the keyword
+    `unless` is left as it is.
+    """
+    outside, copied, unless = (what.value.get(key, ()) for key in ("outside", "copied", "unless"))
+
+    def optional(one: Schema) -> Schema:
+        if unless and one.get(unless) is not None:
+            return one
+        stays = {key: one[key] for key in (*outside, *copied) if key in one}
+        union = one.get("anyOf")
+        inner = union if isinstance(union, list) else [without(one, *outside)]
+        has_null = any(as_object(each).get("type") == "null" for each in inner)
+        found = {"anyOf": inner if has_null else [*inner, {"type": "null"}]}
+        return {**dict.fromkeys(what.keys), **stays, **found}
+
+    def change(one: Schema) -> Schema:
+        properties, needed = one.get(PROPERTIES), names(one.get(REQUIRED))
+        if not isinstance(properties, dict):
+            return one
+        found = {
+            name: optional(each) if isinstance(each, dict) and name not in needed else each
+            for name, each in properties.items()
+        }
+        return one | {PROPERTIES: found}
+
+    return changed_so(schema, everywhere(schema, change), "optional parameters take null, too")
+
+
+def _lose_parameters(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Parameters are lost whose name is not as the pattern `value` wants it."""
+    properties = as_object(schema.get(PROPERTIES))
+    lost = [name for name in properties if not re.fullmatch(what.value, name)]
+    left = [name for name in names(schema.get(REQUIRED)) if name not in lost]
+    kept = schema | {PROPERTIES: without(properties, *lost)} | ({REQUIRED: left} if left else {})
+    after = kept if lost else schema
+    return changed_so(schema, after, f"parameters {', '.join(lost)} lost", Kind.SCHEMA)
+
+
+_CONDITIONS = ("if", "then", "else", "not")
+
+
+def _flatten(schema: Schema, _: SchemaChange) -> SentSchema:
+    """Combinations and conditions go; what their branches say of parameters stays, if they are objects."""
+
+    def change(one: Schema) -> Schema:
+        found = without(one, *BRANCHES, *_CONDITIONS)
+        parts = [as_object(one.get("then")), as_object(one.get("else")), *_objects(one.get("allOf"))]
+        union = [each for each in _objects(one.get("anyOf") or one.get("oneOf")) if PROPERTIES in each]
+        needed = [name for part in parts for name in names(part.get(REQUIRED))]
+        common = [name for name in names(union[0].get(REQUIRED)) if _in_all(name, union)] if union else []
+        for part in (*parts, *union):
+            if PROPERTIES in part:
+                found[PROPERTIES] = {**as_object(found.get(PROPERTIES)), **as_object(part[PROPERTIES])}
+        if needed or common:
+            found[REQUIRED] = list(dict.fromkeys([*names(found.get(REQUIRED)), *needed, *common]))
+        return {"type": "object"} | found if PROPERTIES in found else found
+
+    return changed_so(
+        schema, everywhere(schema, change), "combinations merged into their objects", Kind.SCHEMA
+    )
+
+
+def _objects(value: object) -> list[Schema]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _in_all(name: str, parts: list[Schema]) -> bool:
+    return all(name in names(part.get(REQUIRED)) for part in parts)
+
+
+FRAMEWORK_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
+    "inline": _inline,
+    "fill_objects": _fill_objects,
+    "fill_parameters": _fill_parameters,
+    "describe": _describe,
+    "require_all": _require_all,
+    "retype": _retype,
+    "optional": _optional,
+    "lose_parameters": _lose_parameters,
+    "flatten": _flatten,
+}
