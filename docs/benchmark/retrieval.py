@@ -48,11 +48,11 @@ from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.command import standing_lines
 from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, standings
 from inspector.search.ranker.fusion import FusionWeights
-from inspector.search.ranker.ranker_list import RANKERS
+from inspector.search.ranker.ranker_list import INFO
 
 _SPEED = "## Speed and size"
 SIGNALS = tuple(field.name.replace("_", " ") for field in fields(FusionWeights))
-MEASURED = tuple(name for name in RANKERS if name != "regex")
+MEASURED = tuple(name for name, info in INFO.items() if info.matching != "pattern")
 # Comparing every query with every tool letter by letter takes up to a second a query in a large catalog.
 SLOW = frozenset({"fuzzy"})
 SLOW_TOOLS = 500
