@@ -17,6 +17,7 @@ from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.pattern import CopilotRanker
 from inspector.search.ranker.ranker import Ranker
 from inspector.search.ranker.vibe_ranker import VibeRanker
 from tests.search.test_word_rankers import found
@@ -65,6 +66,13 @@ def test_vibe_counts_a_word_once_and_other_clients_as_often_as_it_stands_there(w
     for name, times in (("vibe", 1), ("droid", 2), ("qwen-code", 2)):
         ranker, _tools = as_client(name)
         assert ranker.rank(twice).values == pytest.approx(ranker.rank(query).values * times, abs=1e-6)
+
+
+def test_what_is_no_pattern_finds_nothing_in_copilot() -> None:
+    tools = [Tool("s", "run", "Runs f(x).")]
+    assert found(CopilotRanker(tools), tools, "f(") == []
+    assert found(CopilotRanker(tools), tools, r"f\(") == ["run"]
+    assert "no pattern" in CopilotRanker(tools).rank("f(").note
 
 
 def test_a_schema_that_is_no_schema_is_searched_as_one_that_says_nothing() -> None:
