@@ -80,11 +80,15 @@ def test_a_schema_that_is_no_schema_is_searched_as_one_that_says_nothing() -> No
     deep: dict[str, Any] = {"const": "pearl"}
     for _ in range(3_000):
         deep = {"anyOf": [deep]}
+    wide: dict[str, Any] = {"description": "x" * 9_000}
+    for _ in range(25):
+        wide = {"type": ["object", "array"], "properties": {"a": wide}, "items": wide}
     odd: list[dict[str, Any]] = [
         {"properties": 7, "enum": None},
         {"properties": {"a": {"type": [[], None]}}},
         loop,
         deep,
+        wide,
     ]
     tools = [Tool("s", f"tool_{number}", "", schema) for number, schema in enumerate(odd)]
     assert len(found(VibeRanker(tools), tools, "tool")) == len(tools)

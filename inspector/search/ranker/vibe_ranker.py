@@ -32,7 +32,8 @@ _FRAME = "declare namespace function promise provided by mcp server" + " type re
 _LIMITS = ("minLength", "maxLength", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
 _TAGS = (*_LIMITS, "minProperties", "maxProperties")
 _PLAIN = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean", "null": "null"}
-_DEEPEST = 30
+# What a schema may cost, whatever it says.
+_DEEPEST, _MOST_TYPES = 30, 2_000
 
 
 class VibeRanker(OneTextRanker):
@@ -83,6 +84,7 @@ class _Types:
     def __init__(self, root: JsonObject, prefix: str) -> None:
         self._root, self._prefix = root, prefix
         self._named: dict[str, str] = {}
+        self._left = _MOST_TYPES
 
     def text(self) -> str:
         """The type of the schema with its description, and those that it refers to."""
@@ -91,7 +93,8 @@ class _Types:
 
     def _type(self, schema: object, depth: int) -> str:
         known = as_object(schema)
-        if depth > _DEEPEST:
+        self._left -= 1
+        if depth > _DEEPEST or self._left < 0:
             return "unknown"
         if reference := as_text(known.get("$ref")):
             return self._named_type(reference, depth)
