@@ -1,5 +1,6 @@
 """The stand-in's conversation: a tool is known by its mark, and side requests are no part of the script."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,6 +104,14 @@ def test_a_request_without_tools_gets_a_text_and_changes_nothing(client: Followi
     before = talk.progress
     assert calls(talk, replace(heard, tools=())) == []
     assert (talk.progress, talk.is_done) == (before, False)
+
+
+def test_a_request_for_json_gets_json_of_its_schema(client: FollowingClient) -> None:
+    said = {"type": "OBJECT", "properties": {"stuck": {"type": "NUMBER"}, "why": {"type": "STRING"}}}
+    asked = {"contents": [{"role": "user", "parts": [{"text": "Is it stuck?"}]}]}
+    heard = read("gemini", {**asked, "generationConfig": {"responseSchema": said}})
+    _, text = Conversation(client.server_log).reply(heard)
+    assert json.loads(text) == {"stuck": 0, "why": "marked"}
 
 
 def test_a_summary_of_the_conversation_gets_a_text_and_the_call_stays_open(client: FollowingClient) -> None:

@@ -98,7 +98,8 @@ class Conversation:
             self._note(exchange)
             if not self.is_done:
                 exchange.asked = self._next(heard)
-        return tuple(one.call for one in exchange.asked), _DONE
+        text = _DONE if heard.wants is None else compact(_value(heard.wants))
+        return tuple(one.call for one in exchange.asked), text
 
     def _note(self, exchange: Exchange) -> None:
         """Take up what is sent for the first time."""
@@ -261,8 +262,9 @@ def _value(schema: JsonObject) -> Any:
     """A value of the kind that a schema wants."""
     if choices := schema.get("enum"):
         return choices[0]
-    kinds = {"boolean": False, "integer": 1, "number": 1, "array": [], "object": {}}
-    return kinds.get(str(schema.get("type")), "marked")
+    inner = {name: _value(as_object(one)) for name, one in as_object(schema.get("properties")).items()}
+    kinds = {"boolean": False, "integer": 0, "number": 0, "array": [], "object": inner}
+    return kinds.get(str(schema.get("type")).lower(), "marked")
 
 
 def _given(tool: SentTool) -> Sequence[str]:

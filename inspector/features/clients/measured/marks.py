@@ -13,6 +13,10 @@ from inspector.schema.json_value import JsonObject, as_object
 
 SERVER = "marked-server"
 """The name of the first server; with mcp__NAME__, a tool's name has 20 characters more."""
+HTTP = tuple(
+    f"marked-{name}" for name in ("http", "gone", "moved", "sign-in", "flaky", "cut", "silent", "beat")
+)
+"""Those over HTTP, each with a fault of its own but the first."""
 SMALL = tuple(
     f"marked-{name}" for name in ("second", "odd", "schemas", "empty", "boolean", "ends", "old", "new")
 )
@@ -113,9 +117,11 @@ class ServerLog:
         """What the servers noted, in order: messages with `method` and `params`, a call's begin and end."""
         return [line for line in self._lines() if "instructions" not in line]
 
-    def is_listed(self, server: str = SERVER) -> bool:
-        """Whether the client has asked the server for its tools."""
-        return any(one.get("method") == "tools/list" and one["server"] == server for one in self.messages)
+    def is_listed(self) -> bool:
+        """Whether the client has asked the first server for its tools."""
+        asked = {one["server"] for one in self.messages if one.get("method") == "tools/list"}
+        plan = next((line for line in self._lines() if "instructions" in line), None)
+        return plan is not None and next(iter(plan["servers"])) in asked
 
     def _lines(self) -> Iterator[JsonObject]:
         try:

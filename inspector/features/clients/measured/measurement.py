@@ -1,8 +1,12 @@
 """Measures one client: starts it or waits for it, and reads what it said to the stand-in and the servers."""
 
 import asyncio
+import os
+import sys
 import time
+from asyncio.subprocess import PIPE
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -16,7 +20,7 @@ from inspector.core.number import count
 from inspector.core.redaction import open_private, private_folder
 from inspector.features.clients.facts import today
 from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.marks import SERVER, SMALL, ServerLog
+from inspector.features.clients.measured.marks import HTTP, SERVER, SMALL, ServerLog
 from inspector.features.clients.measured.own_program import frameworks, own_start, variables
 from inspector.features.clients.measured.program import (
     OUTPUT,
@@ -28,16 +32,19 @@ from inspector.features.clients.measured.program import (
     version,
     write,
 )
-from inspector.features.clients.measured.reading import Reading
+from inspector.features.clients.measured.reading import Reading, Said
+from inspector.features.clients.measured.reading_http import read_http
 from inspector.features.clients.measured.run_reader import read_run
 from inspector.features.clients.measured.stand_in import StandIn, listening
-from inspector.features.clients.measured.start import Setting, Start, client_start
+from inspector.features.clients.measured.start import LOG, SLOW, STARTS, Setting, Start, client_start
 from inspector.mcp.reaper import Reaper
 
 _SERVER_LOG: Final = "server.jsonl"
 _LAST_WORDS = 2_000
 # A client that has got its last answer may take so long to end.
 _LAST_SECONDS = 15.0
+# Over HTTP the last call may never end: so long all of them are waited for, without and with the slow ones.
+_HTTP_SECONDS = (45, 240)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +90,8 @@ def measured(
         found.failure = measuring.failure
         if measuring.talk.is_begun:
             found.reading = measuring.read()
+            if subject.name in STARTS and not subject.by_hand and found.failure is None:
+                found.reading.facts += run(measuring.over_http())
             found.text = _file(subject, found.reading, found.version)
     except ToolsightError as error:
         found.failure = error
@@ -141,18 +150,47 @@ class _Measuring:
                 self.costs[name] = lines[-1].strip() if lines else f"exit code {self._found.exit_code}"
         await self._try({name: line for name, line in servers.items() if name not in self.costs})
 
+    async def over_http(self) -> list[Said]:
+        """What a second conversation shows, with servers over HTTP; it has nothing to do with the first."""
+        first, failure, requests = self.talk, self.failure, "http-requests"
+        open_private(self._log, "w").close()
+        more = {LOG: str(self._log), **({SLOW: "1"} if self._subject.slow else {})}
+        command = (sys.executable, str(fixtures_path() / "servers" / "marked_http.py"))
+        process = await asyncio.create_subprocess_exec(*command, env={**os.environ, **more}, stdout=PIPE)
+        try:
+            assert process.stdout is not None
+            port = int(await process.stdout.readline())
+            servers = {name: (f"http://127.0.0.1:{port}/{name}",) for name in HTTP}
+            await self._try(servers, folder=requests)
+            return [*read_http(self.talk)] if self.talk.is_begun else []
+        finally:
+            # It has ended with the client, if that was started: what knows the log is ended then.
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            self.talk, self.failure = first, failure
+
     async def _is_taken(self, servers: Mapping[str, tuple[str, ...]], *names: str) -> bool:
         """Whether the client, with these servers alone, comes to ask its model."""
         await self._try({name: servers[name] for name in names}, only_first=True)
         return self.talk.is_begun
 
-    async def _try(self, servers: Mapping[str, tuple[str, ...]], *, only_first: bool = False) -> None:
+    async def _try(
+        self,
+        servers: Mapping[str, tuple[str, ...]],
+        *,
+        only_first: bool = False,
+        folder: str = "requests",
+    ) -> None:
         """Have a conversation; its `failure` is what kept it from its end."""
-        # The servers append to it.
-        open_private(self._log, "w").close()
+        is_http = folder != "requests"
+        if not is_http:
+            # The servers append to it.
+            open_private(self._log, "w").close()
         self.talk, subject = Conversation(ServerLog(self._log)), self._subject
-        async with listening(StandIn(self.talk, self._folder / "requests", self._progress)) as stand_in:
-            setting = Setting(self._folder, stand_in.address, servers, self._log, subject.model, subject.slow)
+        async with listening(StandIn(self.talk, self._folder / folder, self._progress)) as stand_in:
+            about = (self._folder, stand_in.address, servers, self._log, subject.model, subject.slow, is_http)
+            setting = Setting(*about)
             if subject.by_hand:
                 say(_by_hand_text(setting), err=True, exact=True)
                 in_time = await _is_done(subject.timeout, stand_in.done.wait())
@@ -173,7 +211,8 @@ class _Measuring:
             found.version = found.version or await self._version(start, setting, reaper)
             async with running(start, setting, reaper) as process:
                 ends = (stand_in.begun if only_first else stand_in.done).wait()
-                in_time = await _is_done(subject.timeout, ends, process.wait())
+                seconds = _HTTP_SECONDS[subject.slow] if setting.over_http else subject.timeout
+                in_time = await _is_done(seconds, ends, process.wait())
                 if in_time and stand_in.failure is None and not only_first:
                     await _is_done(_LAST_SECONDS, process.wait())
                 found.exit_code = process.returncode

@@ -11,6 +11,8 @@ from typing import Any, Final
 from inspector.clients.rule import written_table
 from inspector.tokens.accounting import tokenizer_folder
 
+SLOW: Final = "MARKED_SLOW"
+"""The variable that makes the servers have calls that take long."""
 LOG: Final = "MARKED_LOG"
 """The variable that names the servers' log. All that a client starts has it, and is known by it."""
 STARTS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
@@ -19,13 +21,15 @@ STARTS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
 """The clients that can be started here, each with the command that `installs` it; others start by hand."""
 _ASKED = "Call the tools of the server that you are given."
 _SERVER = {"command": "{command}", "args": "{args}", "env": "{env}"}
+_HTTP = {"type": "http", "url": "{url}"}
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """What a client is started with: a folder for all its files, its model's address, and its servers.
 
-    `servers` are command lines by name. All of them write to `log`; if `slow`, some calls take long.
+    `servers` are command lines by name, or with `over_http` an address each. All of them write to `log`; if
+    `slow`, some calls take long.
     """
 
     folder: Path
@@ -34,10 +38,11 @@ class Setting:
     log: Path
     model: str = ""
     slow: bool = True
+    over_http: bool = False
 
     def entries(self, shape: Mapping[str, Any]) -> Mapping[str, Any]:
         """The servers as a client's configuration has them, by name."""
-        env = {LOG: str(self.log), **({"MARKED_SLOW": "1"} if self.slow else {})}
+        env = {LOG: str(self.log), **({SLOW: "1"} if self.slow else {})}
         return {
             name: _filled(
                 shape,
@@ -45,6 +50,7 @@ class Setting:
                     "{name}": name,
                     "{line}": list(line),
                     "{command}": line[0],
+                    "{url}": line[0],
                     "{args}": list(line[1:]),
                     "{env}": env,
                 },
@@ -79,7 +85,8 @@ class Start:
 def client_start(name: str, setting: Setting) -> Start:
     """How a client of `STARTS` is started."""
     how = STARTS[name]
-    entries = dict(setting.entries(how.get("server", _SERVER)))
+    shape = how.get("http", _HTTP) if setting.over_http else how.get("server", _SERVER)
+    entries = dict(setting.entries(shape))
     entries |= {name: {**entries[name], **how.get("first", {})} for name in list(entries)[:1]}
     values = {
         "{asked}": _ASKED,

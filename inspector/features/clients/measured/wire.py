@@ -78,7 +78,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Heard:
-    """One request to the model: its tools, its texts, what came of earlier calls, and its `last` message."""
+    """One request to the model: its tools, its texts, what came of earlier calls, and its `last` message.
+
+    `wants` is the schema of the JSON that it wants in place of a text.
+    """
 
     api: Api
     model: str
@@ -87,6 +90,7 @@ class Heard:
     texts: tuple[SentText, ...] = ()
     outcomes: tuple[Outcome, ...] = ()
     last: str = ""
+    wants: JsonObject | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +123,15 @@ def read(api: Api, body: JsonObject, path: str = "") -> Heard:
     tools = tuple(one for one in parts if isinstance(one, SentTool))
     texts = tuple(one for one in parts if isinstance(one, SentText))
     outcomes = tuple(one for one in parts if isinstance(one, Outcome))
-    return Heard(api, model, streamed, tools, texts, outcomes, last)
+    return Heard(api, model, streamed, tools, texts, outcomes, last, _wanted(body))
+
+
+def _wanted(body: JsonObject) -> JsonObject | None:
+    """The schema of the answer, as Gemini's API and Chat Completions have it."""
+    gemini = as_object(body.get("generationConfig"))
+    chat = as_object(as_object(body.get("response_format")).get("json_schema")).get("schema")
+    found = gemini.get("responseJsonSchema", gemini.get("responseSchema", chat))
+    return found if isinstance(found, dict) else None
 
 
 _SAID: Mapping[Api, str] = {
