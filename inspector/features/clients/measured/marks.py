@@ -36,7 +36,7 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True)
 class Marks:
-    """What the marked servers declare, and what a client is to do with them."""
+    """What the marked servers declare, and what a client is to do; `later` comes when tools change."""
 
     instructions: str
     tools: Mapping[Key, JsonObject]
@@ -136,10 +136,12 @@ def _marks(line: JsonObject) -> Marks:
     tools = {
         (server, tool["name"]): tool for server, declared in line["servers"].items() for tool in declared
     }
-    later = (SERVER, line["later"]["name"])
+    later = {(SERVER, one["name"]): one for one in line["later"]}
     calls = [[((server, tool), given) for server, tool, given in step] for step in line["calls"]]
     loads = [(server, tool) for server, tool in line["loads"]]
-    return Marks(line["instructions"], tools | {later: line["later"]}, line["queries"], loads, calls, later)
+    return Marks(
+        line["instructions"], tools | later, line["queries"], loads, calls, next(iter(later), ("", ""))
+    )
 
 
 def words(text: str) -> Iterator[str]:
