@@ -20,7 +20,7 @@ from inspector.features.clients.measured.own_program import (
     own_start,
     samples,
 )
-from inspector.features.clients.measured.program import environment
+from inspector.features.clients.measured.program import OUTPUT, environment, said_last
 from inspector.features.clients.measured.start import LOG, STARTS, Setting, Start, client_start
 
 WORDS = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=12)
@@ -112,3 +112,17 @@ def test_a_sample_uses_the_servers_it_is_given(name: str) -> None:
     assert len(code.splitlines()) <= 14
     if samples()[name]["installs"].startswith("pip"):
         ast.parse(code)
+
+
+@pytest.mark.parametrize(
+    ("printed", "last"),
+    [
+        ("", ""),
+        ("Log in.\n\n", "Log in."),
+        ("  | a.McpError: not found\n  +-----\nNode.js v24\n", "a.McpError: not found"),
+        ("│ Error: no key │\nFor further information visit errors.example\n", "Error: no key"),
+    ],
+)
+def test_what_a_program_said_last_is_its_error(tmp_path: Path, printed: str, last: str) -> None:
+    (tmp_path / OUTPUT).write_text(printed, encoding="utf-8")
+    assert said_last(tmp_path) == last

@@ -28,6 +28,7 @@ from inspector.features.clients.measured.program import (
     installed,
     printed,
     running,
+    said_last,
     server_commands,
     version,
     write,
@@ -146,8 +147,7 @@ class _Measuring:
             return
         for name in SMALL:
             if not await self._is_taken(servers, SERVER, name):
-                lines = printed(self._folder).strip().splitlines()
-                self.costs[name] = lines[-1].strip() if lines else f"exit code {self._found.exit_code}"
+                self.costs[name] = said_last(self._folder) or f"exit code {self._found.exit_code}"
         await self._try({name: line for name, line in servers.items() if name not in self.costs})
 
     async def over_http(self) -> list[Said]:

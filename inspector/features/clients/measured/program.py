@@ -36,6 +36,7 @@ _PLACES = {
 }
 _END_SECONDS, _VERSION_SECONDS = 3.0, 60.0
 _MOST_OUTPUT = 1 << 20
+_ERROR = re.compile(r"(Error|Exception)\b.*\w")
 _VERSION = re.compile(r"(?<![\w./-])v?(\d+(?:\.\d+)+(?:-[\w.]+)?)")
 
 
@@ -142,6 +143,13 @@ async def version(start: Start, setting: Setting, reaper: Reaper) -> str:
 def printed(folder: Path) -> str:
     """The end of what the program printed."""
     return (folder / OUTPUT).read_text(encoding="utf-8", errors="replace")
+
+
+def said_last(folder: Path) -> str:
+    """The last line of it that names an error, without what frames it; else the last one."""
+    lines = [line.strip("│| \t") for line in printed(folder).splitlines()]
+    told = [line for line in lines if _ERROR.search(line)] or [line for line in lines if line]
+    return told[-1] if told else ""
 
 
 def server_commands(fixtures: Path) -> Mapping[str, tuple[str, ...]]:
