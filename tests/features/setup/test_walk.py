@@ -189,3 +189,14 @@ def test_the_command_walks_to_a_server_of_a_file(toolsight: Toolsight, tmp_path:
     lost = toolsight("doctor", "off", *given)
     assert (lost.exit_code, "off is turned off" in lost.stdout) == (1, True)
     assert toolsight("doctor", "wether", *given).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("tools", "told"), [(13, "every tool is bound"), (14, "their own names find 14 of 14")]
+)
+async def test_a_client_that_searches_by_pattern_is_asked_for_one(tools: int, told: str) -> None:
+    server = MemoryServer([Tool("shop", f"order{number}_list") for number in range(10, 10 + tools)])
+    async with connected(servers={"shop": server}, configuration=_own()) as rig:
+        rig.bench.change_setting("discovery.ranker", "copilot-cli")
+        steps = session_steps(rig.bench, "shop", find_client("copilot-cli"))
+        assert told in next(step.found for step in steps if step.name == "deferral")
