@@ -6,7 +6,7 @@ What was lost while it was read counts too: clients are as strict as we are, or 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 from inspector.clients.client import Change, Client, Confidence, Fact, Kind, Topic
 from inspector.clients.delivery import (
@@ -56,13 +56,15 @@ class _Judge:
         self._client = client
         self._tokens = tokens
         self._behind = {topic: client.behind(topic) for topic in Topic}
+        # Many tools of a catalog have the same reason.
+        self._fact = cache(self._found)
 
     def _reason(self, kind: Kind, says: str, place: str = "", topic: Topic | None = None) -> Reason:
         fact = self._fact(topic or kind.topic, says)
         sure = Confidence.ASSUMED if fact is None else fact.confidence
         return Reason(kind, says, place, sure, fact, topic or kind.topic)
 
-    def _fact(self, topic: Topic, says: str) -> Fact | None:
+    def _found(self, topic: Topic, says: str) -> Fact | None:
         """The fact that names most of what the words do, such as a number or a keyword, else the weakest."""
         named, best, most = frozenset(_TELLING.findall(says)), self._behind[topic], 0
         for one in self._client.facts:

@@ -23,7 +23,7 @@ from inspector.schema.reading import DEEPEST, changed, names, without
 
 # So many references are followed in one schema: each may hold more of them.
 _MOST_REFERENCES = 1_000
-_DEFINITIONS = "$defs"
+_DEFINITIONS, _NULL = "$defs", {"type": "null"}
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -50,9 +50,13 @@ def _inline(schema: Schema, what: SchemaChange) -> SentSchema:
 
 
 def _fill_objects(schema: Schema, what: SchemaChange) -> SentSchema:
-    """What is of the type object gets the keywords in `value` that it lacks."""
-    after = everywhere(schema, lambda one: {**what.value, **one} if one.get("type") == "object" else one)
-    return changed_so(schema, after, f"{', '.join(what.value)} added to objects")
+    """What is of the type object gets what it lacks of `value`, and `keys` of that in any case."""
+
+    def change(one: Schema) -> Schema:
+        is_object = one.get("type") == "object"
+        return {**what.value, **one, **{key: what.value[key] for key in what.keys}} if is_object else one
+
+    return changed_so(schema, everywhere(schema, change), f"{', '.join(what.value)} added to objects")
 
 
 def _fill_parameters(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -78,14 +82,19 @@ def _fill_parameters(schema: Schema, what: SchemaChange) -> SentSchema:
 
     if PROPERTIES not in schema:
         return SentSchema(schema)
-    return changed_so(schema, within(schema), f"{', '.join(what.value)} added to parameters")
+    after = within(schema)
+    if "title" in what.value and isinstance(inside := schema.get(_DEFINITIONS), dict):
+        after[_DEFINITIONS] = {
+            name: {"title": name, **within(as_object(one))} for name, one in inside.items()
+        }
+    return changed_so(schema, after, f"{', '.join(what.value)} added to parameters")
 
 
 def _retype(schema: Schema, what: SchemaChange) -> SentSchema:
-    """Parameters are rebuilt from their types: beside these only `keys` stay. `value` has what they become.
+    """Parameters are rebuilt from their types: beside these only `keys` stay, of what is within them none.
 
-    That is one `untyped`, an `object` without parameters, and any object if those within are not kept
-    (`inner`); the values of an enum stay if `keys` has it.
+    `value` has what one becomes that is `untyped`, or an `object` without parameters, and whether those of
+    objects within are kept (`inner`); the values of an enum stay if `keys` has it.
     """
     made = _Types(what)
     after = made.of_object(schema)
@@ -106,13 +115,14 @@ class _Types:
         properties = as_object(one.get(PROPERTIES))
         needed = [name for name in names(one.get(REQUIRED)) if name in properties]
         found = {
-            name: self._typed(each, levels) for name, each in properties.items() if isinstance(each, dict)
+            name: self._typed(each, levels) | {key: each[key] for key in self._keys if key in each}
+            for name, each in properties.items()
+            if isinstance(each, dict)
         }
         return {"type": "object", PROPERTIES: found} | ({REQUIRED: needed} if needed else {})
 
     def _typed(self, one: Schema, levels: int) -> Schema:
-        kept = {key: one[key] for key in self._keys if key in one and key != "enum"}
-        return {**self._rebuilt(one, levels - 1), **kept} if levels else one
+        return self._rebuilt(one, levels - 1) if levels else one
 
     def _rebuilt(self, one: Schema, levels: int) -> Schema:
         values, types = one.get("enum"), one.get("type")
@@ -123,7 +133,8 @@ class _Types:
             known = {_TYPES.get(type(each)) for each in values}
             return {"enum": values} | ({"type": known.pop()} if len(known) == 1 and None not in known else {})
         if objects := _objects(one.get("anyOf")):
-            return {"anyOf": [self._typed(each, levels) for each in objects]}
+            found = [self._typed(each, levels) for each in objects]
+            return {"anyOf": [each for at, each in enumerate(found) if each not in found[:at]]}
         if first == "array":
             items = one.get("items")
             return {"type": first, "items": self._typed(items, levels) if isinstance(items, dict) else {}}
@@ -145,7 +156,9 @@ def _describe(schema: Schema, what: SchemaChange) -> SentSchema:
 
     def change(one: Schema) -> Schema:
         text = one.get(DESCRIPTION)
-        return one | {DESCRIPTION: what.value.replace("{text}", text)} if isinstance(text, str) else one
+        return (
+            one | {DESCRIPTION: what.value.replace("{text}", text)} if isinstance(text, str) and text else one
+        )
 
     return changed_so(schema, everywhere(schema, change), "descriptions wrapped")
 
@@ -184,12 +197,13 @@ def _optional(schema: Schema, what: SchemaChange) -> SentSchema:
     def optional(one: Schema) -> Schema:
         if unless and one.get(unless) is not None:
             return one
-        stays = {key: one[key] for key in (*outside, *copied) if key in one}
-        union = one.get("anyOf")
-        inner = union if isinstance(union, list) else [without(one, *outside)]
+        union, stays = one.get("anyOf"), {key: one[key] for key in (*outside, *copied) if key in one}
+        if isinstance(union, list):
+            stays, inner = without(one, "anyOf"), union
+        else:
+            inner = [without(one, *outside)]
         has_null = any(as_object(each).get("type") == "null" for each in inner)
-        found = {"anyOf": inner if has_null else [*inner, {"type": "null"}]}
-        return {**dict.fromkeys(what.keys), **stays, **found}
+        return {**dict.fromkeys(what.keys), **stays, "anyOf": inner if has_null else [*inner, _NULL]}
 
     def change(one: Schema) -> Schema:
         properties, needed = one.get(PROPERTIES), names(one.get(REQUIRED))
@@ -214,6 +228,24 @@ def _lose_parameters(schema: Schema, what: SchemaChange) -> SentSchema:
     return changed_so(schema, after, f"parameters {', '.join(lost)} lost", Kind.SCHEMA)
 
 
+def _word(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Keywords become words at the end of a description, in the order of `value`, which has those words.
+
+    The first of `keys` comes before them, the others are lost if any is told.
+    """
+    lead, lost = "".join(what.keys[:1]), what.keys[1:]
+
+    def change(one: Schema) -> Schema:
+        told = [text.replace("{}", str(one[key])) for key, text in what.value.items() if key in one]
+        if not told or "type" not in one:
+            return one
+        text = f"{lead}{', '.join(told)}"
+        before = one.get(DESCRIPTION)
+        return without(one, *what.value, *lost) | {DESCRIPTION: f"{before}\n{text}" if before else text}
+
+    return changed_so(schema, everywhere(schema, change), "constraints become words")
+
+
 _CONDITIONS = ("if", "then", "else", "not")
 
 
@@ -223,15 +255,20 @@ def _flatten(schema: Schema, _: SchemaChange) -> SentSchema:
     def change(one: Schema) -> Schema:
         found = without(one, *BRANCHES, *_CONDITIONS)
         parts = [as_object(one.get("then")), as_object(one.get("else")), *_objects(one.get("allOf"))]
-        union = [each for each in _objects(one.get("anyOf") or one.get("oneOf")) if PROPERTIES in each]
+        union = [
+            each
+            for each in _objects(one.get("anyOf") or one.get("oneOf"))
+            if PROPERTIES in each or each.get("type") == "object"
+        ]
         needed = [name for part in parts for name in names(part.get(REQUIRED))]
-        common = [name for name in names(union[0].get(REQUIRED)) if _in_all(name, union)] if union else []
+        asked = [names(each[REQUIRED]) for each in union if REQUIRED in each]
+        common = [name for name in asked[0] if all(name in each for each in asked)] if asked else []
         for part in (*parts, *union):
             if PROPERTIES in part:
                 found[PROPERTIES] = {**as_object(found.get(PROPERTIES)), **as_object(part[PROPERTIES])}
         if needed or common:
             found[REQUIRED] = list(dict.fromkeys([*names(found.get(REQUIRED)), *needed, *common]))
-        return {"type": "object"} | found if PROPERTIES in found else found
+        return {"type": "object"} | found if PROPERTIES in found or union else found
 
     return changed_so(
         schema, everywhere(schema, change), "combinations merged into their objects", Kind.SCHEMA
@@ -240,10 +277,6 @@ def _flatten(schema: Schema, _: SchemaChange) -> SentSchema:
 
 def _objects(value: object) -> list[Schema]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def _in_all(name: str, parts: list[Schema]) -> bool:
-    return all(name in names(part.get(REQUIRED)) for part in parts)
 
 
 FRAMEWORK_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
@@ -255,5 +288,6 @@ FRAMEWORK_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = 
     "retype": _retype,
     "optional": _optional,
     "lose_parameters": _lose_parameters,
+    "word": _word,
     "flatten": _flatten,
 }

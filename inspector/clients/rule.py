@@ -77,7 +77,7 @@ SchemaChangeName = Literal[
     "add_parameter", "undescribe", "nullable", "empty_references", "fill_items", "sort", "tell",
     "merge_all_of", "merge_branches", "type", "relax",
     "inline", "fill_objects", "fill_parameters", "describe", "require_all", "retype",
-    "optional", "flatten", "lose_parameters",
+    "optional", "flatten", "lose_parameters", "word",
 ]  # fmt: skip
 """What a client may do to a schema; `schema_change.py` and `framework_change.py` say what each is."""
 

@@ -50,8 +50,8 @@ def sent_schema(rule: SchemaRule, schema: JsonObject) -> SentSchema:
 
 
 def _lose(schema: Schema, what: SchemaChange) -> SentSchema:
-    """Keywords are lost everywhere."""
-    return _lost(schema, lambda key: key in what.keys)
+    """Keywords are lost everywhere; with the value `unions` they stay within branches."""
+    return _lost(schema, lambda key: key in what.keys, BRANCHES if what.value == "unions" else ())
 
 
 def _keep(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -59,14 +59,14 @@ def _keep(schema: Schema, what: SchemaChange) -> SentSchema:
     return _lost(schema, lambda key: key not in what.keys)
 
 
-def _lost(schema: Schema, is_lost: Callable[[str], bool]) -> SentSchema:
+def _lost(schema: Schema, is_lost: Callable[[str], bool], but: Sequence[str] = ()) -> SentSchema:
     lost: dict[str, None] = {}
 
     def change(one: Schema) -> Schema:
         lost.update(dict.fromkeys(filter(is_lost, one)))
         return {key: value for key, value in one.items() if not is_lost(key)}
 
-    return removed(everywhere(schema, change), lost)
+    return removed(everywhere(schema, change, but=but), lost)
 
 
 def _lose_top(schema: Schema, what: SchemaChange) -> SentSchema:
@@ -113,27 +113,30 @@ def _undescribe(schema: Schema, what: SchemaChange) -> SentSchema:
 def _nullable(schema: Schema, what: SchemaChange) -> SentSchema:
     """A type, or null, becomes the type with `nullable`; of several types nothing changes.
 
-    With the key `anyOf` that is done to a union with null, and to no list of types.
+    With the key `anyOf` a parameter that is a union with null becomes the other's type and enum, `nullable`.
     """
 
     def of_union(one: Schema) -> Schema:
         union = [each for each in one.get("anyOf") or () if isinstance(each, dict)]
-        left = [each for each in union if each.get("type") != "null"]
-        return (
-            {**without(one, "anyOf"), **left[0], "nullable": True}
-            if len(union) == 2 == len(left) + 1
-            else one
-        )
+        left = [each for each in union if each.get("type") not in ("null", None)]
+        if len(union) != 2 or len(left) != 1:
+            return one
+        kept = {key: left[0][key] for key in ("type", "enum") if key in left[0]}
+        return without(one, "anyOf") | kept | {"nullable": True}
 
     def change(one: Schema) -> Schema:
-        if "anyOf" in what.keys:
-            return of_union(one) if isinstance(one.get("anyOf"), list) else one
         types = one.get("type")
         other = [name for name in types if name != "null"] if isinstance(types, list) else []
         is_one = isinstance(types, list) and len(types) == 2 and len(other) == 1
         return one | {"type": other[0], "nullable": True} if is_one else one
 
-    return SentSchema(everywhere(schema, change))
+    if "anyOf" not in what.keys:
+        return SentSchema(everywhere(schema, change))
+    properties = {
+        name: of_union(one) if isinstance(one, dict) and isinstance(one.get("anyOf"), list) else one
+        for name, one in as_object(schema.get(PROPERTIES)).items()
+    }
+    return SentSchema(schema | {PROPERTIES: properties} if properties else schema)
 
 
 def _empty_references(schema: Schema, _: SchemaChange) -> SentSchema:

@@ -1,7 +1,7 @@
 """A step of what clients make of a schema: the schema then, what it took, and what every step is made of."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,10 +28,15 @@ class SentSchema:
     lead: str = ""
 
 
-def everywhere(schema: JsonObject, change: Callable[[Schema], Schema], levels: int = DEEPEST) -> Schema:
-    """The schema changed, then every schema that is left in it, down to so many levels."""
+def everywhere(
+    schema: JsonObject, change: Callable[[Schema], Schema], levels: int = DEEPEST, but: Sequence[str] = ()
+) -> Schema:
+    """The schema changed, then every schema left in it, down to so many levels, `but` behind these."""
     now = change(dict(schema))
-    return changed(now, lambda one: everywhere(one, change, levels - 1)) if levels else now
+    if not levels:
+        return now
+    inner = changed(without(now, *but), lambda one: everywhere(one, change, levels - 1, but))
+    return {key: inner.get(key, value) for key, value in now.items()} if but else inner
 
 
 def without_descriptions(schema: JsonObject) -> Schema:

@@ -179,7 +179,9 @@ def _with_servers(found: tuple[SeenTool, ...]) -> tuple[SeenTool, ...]:
         if one.refused is not None and one.refused.costs_server:
             says = f"all tools of its server are refused with {one.tool.name}"
             costs[one.tool.server] = replace(one.refused, says=says, place="")
-    return tuple(replace(one, refused=one.refused or costs.get(one.tool.server)) for one in found)
+    if not costs:
+        return found
+    return tuple(one if one.refused else replace(one, refused=costs.get(one.tool.server)) for one in found)
 
 
 # What a client's model would lose of a result.

@@ -64,6 +64,8 @@ def obj(properties: Any = None, **more: Any) -> dict[str, Any]:
              additionalProperties=False)),
         ("langchain", obj({"a": {"$ref": "#/$defs/A", "title": "x"}}, **{"$defs": {"A": obj({"b": N})}}),
          obj({"a": obj({"b": N})})),
+        ("langchain", obj({"a": {"title": "x", "anyOf": [{"title": "y"}]}}),
+         obj({"a": {"anyOf": [{"title": "y"}]}})),
         ("langchain-js",
          obj({"a": {"anyOf": [obj({"b": N}, required=["b"]), obj({"c": S}, required=["b"])]}}),
          obj({"a": obj({"b": N, "c": S}, required=["b"])})),
@@ -75,7 +77,7 @@ def obj(properties: Any = None, **more: Any) -> dict[str, Any]:
              required=["a"])),
         ("smolagents", obj({"a": N, "b": {"anyOf": [S, {"type": "null"}]}}, additionalProperties=False),
          obj({"a": N | {"description": "see tool description"},
-              "b": S | {"nullable": True, "description": "see tool description"}}, required=["a"])),
+              "b": S | {"nullable": True, "description": "see tool description"}}, required=["a", "b"])),
         ("llama-index", obj({"a_b": N | {"minimum": 1}, "c": S | {"default": "x"}}, required=["c"]),
          obj({"a_b": {"anyOf": [N, {"type": "null"}], "default": None, "description": "", "title": "A B"},
               "c": S | {"default": "x", "description": "", "title": "C"}},
@@ -85,8 +87,10 @@ def obj(properties: Any = None, **more: Any) -> dict[str, Any]:
         ("crewai", obj({"a": {"type": "object"}}),
          obj({"a": {"anyOf": [obj({}, additionalProperties=False, required=[]), {"type": "null"}]}},
              required=["a"], additionalProperties=False)),
-        ("mastra", obj({"a": S, "b": N}, required=["b"]),
-         obj({"a": {"anyOf": [S, {"type": "null"}]}, "b": N}, required=["b", "a"], additionalProperties=False,
+        ("mastra", obj({"a": S, "b": N | {"minimum": 2, "description": "x"}}, required=["b"]),
+         obj({"a": {"anyOf": [S, {"type": "null"}]},
+              "b": N | {"description": "x\nconstraints: greater than or equal to 2"}},
+             required=["b", "a"], additionalProperties=False,
              **{"$schema": "http://json-schema.org/draft-07/schema#", "x-optional": ["a"]})),
     ],
 )  # fmt: skip
@@ -114,6 +118,7 @@ WHAT = {
         "retype": {"untyped": {}, "object": {"type": "object"}, "inner": True},
         "optional": {"outside": ["description"], "unless": "default"},
         "lose_parameters": "[a-z]+",
+        "word": {"pattern": "like {}", "minimum": "at least {}"},
     },
 }
 

@@ -141,12 +141,48 @@ def behaviour_table(clients: Sequence[Client], views: Mapping[str, ClientView] |
     return Table("", headers, rows, notes=(LEGEND,), whole=frozenset(range(len(headers))))
 
 
+_CHANGES = {
+    "lose": "keywords lost",
+    "keep": "most keywords lost",
+    "lose_top": "lost at the top",
+    "keep_top": "most lost at the top",
+    "set_top": "set at the top",
+    "fill_top": "added at the top",
+    "add_parameter": "parameter added",
+    "undescribe": "large ones undescribed",
+    "empty_references": "references emptied",
+    "fill_items": "items added",
+    "sort": "sorted",
+    "tell": "constraints in words",
+    "word": "constraints in words",
+    "merge_all_of": "allOf merged",
+    "merge_branches": "unions merged",
+    "type": "types added",
+    "relax": "relaxed",
+    "inline": "references inlined",
+    "fill_objects": "objects closed",
+    "fill_parameters": "parameters completed",
+    "describe": "descriptions wrapped",
+    "require_all": "all required",
+    "retype": "rebuilt from types",
+    "optional": "null for optional ones",
+    "flatten": "combinations lost",
+    "lose_parameters": "odd names lost",
+}
+
+
+def _changes(client: Client) -> str:
+    found = dict.fromkeys(_CHANGES.get(one.does, one.does) for one in client.schemas.changes)
+    return f"{MARKS[client.confidence(Topic.SCHEMAS)]} {', '.join(found) or NOTHING}"
+
+
 def asked_table(*kinds: ClientKind) -> Table:
     """What is asked most of clients, a row for each: of one kind, or of several below their headings."""
     indent = "" if len(kinds) == 1 else "  "
     columns = (
         Column("client", lambda one: f"{indent}{one.name}", NAME),
-        *(Column(one.name, one.told, NAME) for one in ASKED),
+        *(Column(one.name, one.told, NAME) for one in ASKED[:-1]),
+        Column("schemas", _changes),
         Column("same tools", _same_tools, NUMBER),
         Column("as sent", lambda one: str(one.fidelity or ""), NUMBER),
     )

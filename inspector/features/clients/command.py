@@ -31,6 +31,7 @@ def clients(context: click.Context, /, *, markdown: bool) -> None:
     """Show how real MCP clients handle tools, with sources.
 
     \b
+    toolsight clients                      who shows page two, instructions, structured results, ...
     toolsight clients codex                what is known of it; the file of a measured client as well
     toolsight clients codex claude-code    what both do, side by side
     toolsight clients measure claude-code  what yours does

@@ -57,6 +57,18 @@ clients --markdown` prints this page from the files in `inspector/clients/known/
 """
 
 
+_COLUMNS = """\
+- page two: whether tools on a later page of a server's list reach the model.
+- changed list: whether a tool that is added in a session does at once, or later, in the next session.
+- instructions: how much of a server's instructions reaches the model.
+- results give: what the model gets of a result that has both, its text or its structured content.
+- errors: how the model knows a result that is an error: by the API's flag, in words, or not at all.
+- misfits: what becomes of a result that does not fit the tool's output schema.
+- searches by: how tools are found that are not bound at once, and how many a search loads.
+- as sent: how many definitions Toolsight gives as the client sent them.
+"""
+
+
 def _origin(fact: Fact) -> str:
     source = f"{fact.dated} {fact.date}".strip() or "–"
     if fact.source:
@@ -78,7 +90,7 @@ def clients_markdown() -> Iterator[str]:
     yield _INTRO
     for kind, plural in PLURALS.items():
         yield f"## {plural[0].upper()}{plural[1:]}\n\n{markdown_table(asked_table(kind))}\n"
-    yield f"{LEGEND}   {COST}\n"
+    yield f"{LEGEND}\n\n{_COLUMNS}- {COST}.\n"
     for client in all_clients():
         yield f"## {client.title} (`{client.name}`)\n\n{client.about}.\n"
         if client.fidelity is not None:
