@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import time
-from asyncio.subprocess import PIPE
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -152,23 +152,26 @@ class _Measuring:
 
     async def over_http(self) -> list[Said]:
         """What a second conversation shows, with servers over HTTP; it has nothing to do with the first."""
-        first, failure, requests = self.talk, self.failure, "http-requests"
+        first, failure, ended = self.talk, self.failure, self._found.exit_code
         open_private(self._log, "w").close()
         more = {LOG: str(self._log), **({SLOW: "1"} if self._subject.slow else {})}
         command = (sys.executable, str(fixtures_path() / "servers" / "marked_http.py"))
-        process = await asyncio.create_subprocess_exec(*command, env={**os.environ, **more}, stdout=PIPE)
+        # Of a client that goes away it says more than anybody asked.
+        process = await asyncio.create_subprocess_exec(
+            *command, env={**os.environ, **more}, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL
+        )
         try:
             assert process.stdout is not None
             port = int(await process.stdout.readline())
             servers = {name: (f"http://127.0.0.1:{port}/{name}",) for name in HTTP}
-            await self._try(servers, folder=requests)
+            await self._try(servers, folder="http-requests")
             return [*read_http(self.talk)] if self.talk.is_begun else []
         finally:
             # It has ended with the client, if that was started: what knows the log is ended then.
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-            self.talk, self.failure = first, failure
+            self.talk, self.failure, self._found.exit_code = first, failure, ended
 
     async def _is_taken(self, servers: Mapping[str, tuple[str, ...]], *names: str) -> bool:
         """Whether the client, with these servers alone, comes to ask its model."""
