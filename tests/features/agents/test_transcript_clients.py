@@ -95,6 +95,8 @@ def test_a_transcript_of_several_files_is_found_once(tmp_path: Path) -> None:
     assert sorted(found) == sorted([*FILES, Format.CLAUDE_CODE, Format.CODEX])
     last = max((tmp_path / "all" / "openhands" / "events").iterdir())
     assert list(open_transcript(last).entries()) == whole(FILES[Format.OPENHANDS])
+    alone = Path(shutil.copy(last, last.with_name("copy.json")))
+    assert open_transcript(alone).path == alone, "what else is in a folder is not its conversation"
 
 
 def test_another_agent_of_fast_agents_session_is_a_session_below_it(tmp_path: Path) -> None:
@@ -102,6 +104,22 @@ def test_another_agent_of_fast_agents_session_is_a_session_below_it(tmp_path: Pa
     (tmp_path / "s" / "history_baker.json").rename(tmp_path / "s" / "history_miller.json")
     [begun] = of(Begun, list(open_transcript(tmp_path / "s" / "history_miller.json").entries()))
     assert (begun.session, begun.parent) == ("5e55-bakery/miller", "5e55-bakery")
+
+
+def test_another_agent_of_kimis_session_is_a_session_below_it() -> None:
+    state, *own = records(FILES[Format.KIMI])
+    helper = [{**one, "agentId": "helper"} if "agentId" in one else one for one in own]
+    [begun] = of(Begun, read(Format.KIMI, state, *helper))
+    assert (begun.session, begun.parent) == ("5e55-bakery/helper", "5e55-bakery")
+
+
+def test_what_a_call_of_vibes_code_returned_is_not_what_the_model_read() -> None:
+    calls = of(Called, whole(FILES[Format.VIBE]))
+    assert [(one.tool.name, one.unread) for one in calls] == [
+        ("order_flour", True),
+        ("bake", True),
+        ("run_typescript", False),
+    ]
 
 
 def database(path: Path, document: dict[str, Any]) -> sqlite3.Connection:
@@ -116,7 +134,7 @@ def database(path: Path, document: dict[str, Any]) -> sqlite3.Connection:
     info = document["info"]
     told = (info["id"], None, info["directory"], info["version"], info["time"]["created"])
     connection.execute("INSERT INTO session VALUES (?, ?, ?, ?, ?)", told)
-    for message in document["messages"]:
+    for message in reversed(document["messages"]):
         write(connection, message)
     return connection
 
@@ -126,7 +144,7 @@ def write(connection: sqlite3.Connection, message: dict[str, Any]) -> None:
     info = message["info"]
     row = (info["id"], info["sessionID"], info["time"]["created"], json.dumps(info))
     connection.execute("INSERT INTO message VALUES (?, ?, ?, ?)", row)
-    for number, part in enumerate(message["parts"]):
+    for number, part in reversed(list(enumerate(message["parts"]))):
         row = (f"{info['id']}-{number}", info["id"], info["sessionID"], json.dumps(part))
         connection.execute("INSERT INTO part VALUES (?, ?, ?, ?)", row)
 

@@ -10,10 +10,10 @@ from hypothesis import given, strategies as st
 
 from fixtures.transcripts import make
 from inspector.core.number import LAST
-from inspector.features.agents.transcript import Entry
+from inspector.features.agents.transcript import Called, Entry
 from inspector.features.agents.transcript_file.format import Format
 from inspector.features.agents.transcript_file.reader import line_reader
-from tests.support.transcripts import CODE_MODE, FILES, GROWING, fed, records, total
+from tests.support.transcripts import CODE_MODE, FILES, GROWING, fed, of, records, total
 
 _TURNS = 4
 MADE: dict[Format, bytes] = {
@@ -74,7 +74,9 @@ def test_lines_that_are_written_twice_are_paid_once(kind: Format, data: st.DataO
     lines = lines_of(MADE[kind])
     twice = data.draw(st.sets(st.integers(0, len(lines) - 1)))
     doubled = [one for number, line_ in enumerate(lines) for one in [line_] * (1 + (number in twice))]
-    assert total(fed(line_reader(kind), doubled)) == total(entries_of(kind, MADE[kind]))
+    once, again = entries_of(kind, MADE[kind]), fed(line_reader(kind), doubled)
+    assert total(again) == total(once)
+    assert len(of(Called, again)) == len(of(Called, once))
 
 
 @every_format

@@ -131,7 +131,8 @@ def _is_logged(record: dict[str, Any]) -> bool:
     return "input_log_digest" in as_object(record.get("metadata"))
 
 
-_SEVERAL = (Format.OPENHANDS, Format.VIBE)
+# The files that follow one another.
+_SEVERAL = {Format.OPENHANDS: "event-*.json", Format.VIBE: "[0-9]*.jsonl"}
 # Where the record of the whole session is.
 _BESIDE: dict[Format, Callable[[Path], Path]] = {
     Format.CLINE: lambda path: path.with_name(path.name.replace(".messages.", ".")),
@@ -146,13 +147,15 @@ _BESIDE: dict[Format, Callable[[Path], Path]] = {
 def first_file(kind: Format, path: Path) -> Path:
     """The file that stands for a transcript which has several, or of which an older copy was kept."""
     newest = path.with_name(path.name.replace("_previous.", "."))
-    if kind is Format.FAST_AGENT and newest.is_file():
-        return newest
-    return min(path.parent.glob(f"*{path.suffix}"), default=path) if kind in _SEVERAL else path
+    return newest if kind is Format.FAST_AGENT and newest.is_file() else _own(kind, path)[0]
 
 
 def files_of(kind: Format, path: Path) -> list[Path]:
     """The files of a transcript, in the order in which they are read; some may be missing."""
-    path = path.absolute()
-    own = sorted(path.parent.glob(f"*{path.suffix}")) if kind in _SEVERAL else [path]
-    return [_BESIDE[kind](path), *own] if kind in _BESIDE else own
+    own = _own(kind, path.absolute())
+    return [_BESIDE[kind](own[0]), *own] if kind in _BESIDE else own
+
+
+def _own(kind: Format, path: Path) -> list[Path]:
+    found = sorted(path.parent.glob(_SEVERAL[kind])) if kind in _SEVERAL else []
+    return found if path in found else [path]
