@@ -98,7 +98,7 @@ def test_a_client_that_begins_anew_is_told_from_the_servers_log(served: tuple[in
     assert "first answer is a 502 reaches the model." in facts
     assert "with the answer's text: “error 500: a petrel went wrong”" in facts
     assert "After a 401 it asks for: nothing." in facts
-    assert "whose stream ends before its result ends with an error" in facts
+    assert "whose stream ends before its result gives the model" in facts
     assert "roots/list of a server gets nothing" in facts
     assert "other calls" not in facts
 

@@ -213,13 +213,13 @@ _ERRORS = {"failing": "A result that is an error", "refusing": "An error of the 
 def _said_of(reading: Reading, asked: Asked, outcome: Outcome) -> str:
     tool, text = asked.key[1], outcome.text
     if tool in _ERRORS:
-        return f"{_ERRORS[tool]} {_marked(outcome)}{_kept_error(text)}."
+        return f"{_ERRORS[tool]} {_marked(outcome)}."
     if tool == "asks_first":
         runs = any((one.get("params") or {}).get("name") == tool for one in _calls(reading))
         told = "runs" if runs else "does not run"
         return f'A tool with _meta "anthropic/requiresUserInteraction" {told} without a person.'
     if tool == "silent_for":
-        waits = "is waited for" if "pong" in text else f"ends with an error: “{_start(text)}”"
+        waits = "is waited for" if "pong" in text else f"gives the model: “{_start(text)}”"
         return f"A call that is silent for {asked.arguments['seconds']} seconds {waits}."
     return _echo(reading) if tool == "echo" else ""
 
@@ -230,14 +230,14 @@ def _start(text: str, most: int = 80) -> str:
 
 def _marked(outcome: Outcome) -> str:
     """How the model is told that a result is an error."""
+    if _ERROR not in outcome.text:
+        return f"is given without its text: “{_start(outcome.text)}”"
     if outcome.failed:
         return "is marked as one"
-    rest = re.sub(r"a petrel (went wrong|of the protocol)", "", outcome.text)
-    return "is marked as one, in words" if re.search(r"(?i)error|fail", rest) else "is not marked"
-
-
-def _kept_error(text: str) -> str:
-    return "" if _ERROR in text else f", without its text: “{_start(text)}”"
+    rest = re.sub(r"a petrel (went wrong|of the protocol)", "", outcome.text).strip()
+    if re.search(r"(?i)error|fail", rest):
+        return "is marked as one, in words"
+    return f"stands in other words: “{_start(outcome.text)}”" if rest else "is not marked"
 
 
 def _echo(reading: Reading) -> str:

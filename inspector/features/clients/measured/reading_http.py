@@ -50,7 +50,7 @@ def _of_call(found: tuple[Exchange, Asked, Outcome], noted: dict[str, list[JsonO
     works, where = _PONG in outcome.text, shown(exchange, outcome.at)
     told = "" if works else f": “{' '.join(outcome.text.split())[:_QUOTED]}”"
     if tool in _WAITS:
-        yield Topic.HTTP, f"{_WAITS[tool]} {'is waited for' if works else 'ends with an error'}{told}.", where
+        yield Topic.HTTP, f"{_WAITS[tool]} {'is waited for' if works else 'gives the model'}{told}.", where
     elif tool == "forget":
         own = noted.get("marked-gone", [])
         at = next(at for at, one in enumerate(own) if one["method"] == "tools/call")
