@@ -12,14 +12,7 @@ from typing import Any
 
 from inspector.core.message import Usage
 from inspector.features.agents.transcript import AgentTool, Compacted, Entry
-from inspector.features.agents.transcript_file.message import (
-    MessageReader,
-    Places,
-    Told,
-    named,
-    usage_of,
-    value_at,
-)
+from inspector.features.agents.transcript_file.message import MessageReader, Told, value_at
 from inspector.features.agents.transcript_file.record_reader import (
     NOT_ASKED,
     arguments,
@@ -31,7 +24,6 @@ from inspector.features.agents.transcript_file.record_reader import (
 )
 from inspector.schema.json_value import as_object
 
-_CLINE: Places = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "")
 _INPUT = re.compile(r"</?user_input[^>]*>")
 
 
@@ -39,6 +31,7 @@ class ClineReader(MessageReader):
     """Reads one session of Cline CLI."""
 
     AGENT = "cline"
+    USED = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "")
     BEFORE = ""
     BESIDE, BODY = "session_id", "messages"
     PER_SECOND = 1000
@@ -55,17 +48,12 @@ class ClineReader(MessageReader):
         version = value_at(record, "origin.version")
         self._start(record.get("sessionId"), began, version=version, folder=folder, model=model)
         for one in mappings(record.get("messages")):
-            used = usage_of(as_object(one.get("metrics")), _CLINE)
-            told = Told(text(value_at(one, "modelInfo.id")), used)
+            told = Told(text(value_at(one, "modelInfo.id")), self._usage(one.get("metrics")))
             key, when = text(one.get("id")), self._time(one, "ts")
             self._message(one.get("role"), key, one.get("content"), when, told)
         self._totals(Usage(), dollars=number(value_at(beside, "metadata.totalCost")))
 
 
-_DROID: Places = (
-    *("inputTokens + cacheReadTokens + cacheCreationTokens", "outputTokens", "cacheReadTokens"),
-    *("cacheCreationTokens", "thinkingTokens"),
-)
 _LOADED = re.compile(r'^(?:L|Already l)oaded \d+ tool\(s\)(?: matching ".*?")?: ([^.\n]+)', re.MULTILINE)
 
 
@@ -73,13 +61,17 @@ class DroidReader(MessageReader):
     """Reads one session of Droid; the tokens of all of it stand in the settings beside."""
 
     AGENT = "droid"
+    USED = (
+        *("inputTokens + cacheReadTokens + cacheCreationTokens", "outputTokens", "cacheReadTokens"),
+        *("cacheCreationTokens", "thinkingTokens"),
+    )
     BEFORE, BETWEEN = "", "___"
     SEARCH = "ToolSearch"
     BESIDE = "tokenUsage"
     STATES = frozenset({"agent_turn_outcome", "todo_state", "session_settings"})
 
     def _found(self, words: str) -> Iterable[AgentTool]:
-        return map(self._tool, named(_LOADED, words))
+        return self._named_in(_LOADED, words)
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
         if kind == "session_start":
@@ -95,21 +87,18 @@ class DroidReader(MessageReader):
             self.tally.count_unknown(kind)
 
     def finish(self) -> list[Entry]:
-        used = usage_of(as_object(self._beside.get("tokenUsage")), _DROID)
-        self._totals(used, model=text(self._beside.get("model")))
+        self._totals(self._usage(self._beside.get("tokenUsage")), model=text(self._beside.get("model")))
         return super().finish()
-
-
-_CONTINUE: Places = (
-    *("prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens"),
-    *("prompt_tokens_details.cache_write_tokens", "completion_tokens_details.reasoning_tokens"),
-)
 
 
 class ContinueReader(MessageReader):
     """Reads one session of Continue CLI. It does not say which server a tool is on: all stand under `mcp`."""
 
     AGENT = "continue"
+    USED = (
+        *("prompt_tokens", "completion_tokens", "prompt_tokens_details.cached_tokens"),
+        *("prompt_tokens_details.cache_write_tokens", "completion_tokens_details.reasoning_tokens"),
+    )
     BODY = "history"
     OWN = frozenset(
         {"Read", "Write", "List", "Bash", "Fetch", "Search", "Checklist", "CheckBackgroundJob", "AskQuestion"}
@@ -125,7 +114,7 @@ class ContinueReader(MessageReader):
         for place, one in enumerate(mappings(record.get("history"))):
             message = as_object(one.get("message"))
             used, cents = as_object(message.get("usage")), number(value_at(message, "usage.cost_cents"))
-            told = Told(text(used.get("model")), usage_of(used, _CONTINUE), cents / 100 if cents else None)
+            told = Told(text(used.get("model")), self._usage(used), cents / 100 if cents else None)
             self._message(message.get("role"), f"message {place}", said(message.get("content")), None, told)
             for call in mappings(message.get("toolCalls")):
                 asked = as_object(call.get("function"))
@@ -136,16 +125,14 @@ class ContinueReader(MessageReader):
                     self._done(state.get("toolCallId"), words, None, ok=state.get("status") == "done")
 
 
-_FAST: Places = (
-    *("prompt.total", "completion.total", "prompt.cache_read", "prompt.cache_write"),
-    "completion.reasoning",
-)
-
-
 class FastAgentReader(MessageReader):
     """Reads the history of one of fast-agent's agents: each agent of a session has its own."""
 
     AGENT = "fast-agent"
+    USED = (
+        *("prompt.total", "completion.total", "prompt.cache_read", "prompt.cache_write"),
+        "completion.reasoning",
+    )
     BEFORE = ""
     BESIDE, BODY = "session_id", "messages"
 
@@ -161,7 +148,7 @@ class FastAgentReader(MessageReader):
     def _one(self, key: str, one: dict[str, Any], at: float | None) -> None:
         attempts = list(mappings(_channel(one, "fast-agent-usage").get("provider_attempts")))
         used, by_person = attempts[-1] if attempts else {}, one.get("is_template") is not True
-        told = Told(text(used.get("model")), usage_of(used, _FAST), number(used.get("cost_usd")), by_person)
+        told = Told(text(used.get("model")), self._usage(used), number(used.get("cost_usd")), by_person)
         self._message(one.get("role"), key, one.get("content"), at, told)
         for call_id, call in as_object(one.get("tool_calls")).items():
             self._calls_tool(call_id, value_at(call, "params.name"), value_at(call, "params.arguments"))
@@ -180,10 +167,6 @@ def _channel(message: dict[str, Any], name: str) -> dict[str, Any]:
     return dict(arguments(said(as_object(message.get("channels")).get(name, "")))[0])
 
 
-_GPTME: Places = (
-    *("input_tokens + cache_read_tokens + cache_creation_tokens", "output_tokens", "cache_read_tokens"),
-    *("cache_creation_tokens", "reasoning_tokens"),
-)
 _CALL = re.compile(r"^@([\w.-]+)\(([^()\s]+)\): ", re.MULTILINE)
 _VERSION = re.compile(r"You are gptme v(\S+?),")
 _FAILED = "Error executing tool: "
@@ -193,6 +176,10 @@ class GptmeReader(MessageReader):
     """Reads one conversation of gptme, whose calls are in the texts."""
 
     AGENT = "gptme"
+    USED = (
+        *("input_tokens + cache_read_tokens + cache_creation_tokens", "output_tokens", "cache_read_tokens"),
+        *("cache_creation_tokens", "reasoning_tokens"),
+    )
     BEFORE, BETWEEN = "", "."
     BODY = "role"
 
@@ -207,7 +194,7 @@ class GptmeReader(MessageReader):
         elif role == "system":
             self.tally.leave_out(NOT_ASKED)
         else:
-            used, dollars = usage_of(as_object(about.get("usage")), _GPTME), number(about.get("cost"))
+            used, dollars = self._usage(about.get("usage")), number(about.get("cost"))
             by_person, calls = not words.startswith("<system>"), list(_CALL.finditer(words))
             told = Told(text(about.get("model")), used, dollars, by_person)
             shown = words[: calls[0].start()].rstrip() if calls and role == "assistant" else words

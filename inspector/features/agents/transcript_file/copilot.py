@@ -16,7 +16,7 @@ from inspector.features.agents.transcript import (
     Compacted,
     Tally,
 )
-from inspector.features.agents.transcript_file.message import MessageReader, Places, usage_of
+from inspector.features.agents.transcript_file.message import MessageReader
 from inspector.features.agents.transcript_file.record_reader import (
     OpenAnswer,
     arguments,
@@ -48,7 +48,6 @@ _NOT_READ = frozenset(
     | {"assistant.turn_start", "assistant.reasoning", "tool_search.activated", "skill.invoked"}
     | {"hook.start", "hook.end", "system.message", "system.notification", "tool.user_requested"}
 )
-_TOKENS: Places = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
 _COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "written_tokens")
 _INJECTED = ("skill-", "agent-")
 _BY_USER = ("user_initiated", "user_abort", "remote_command")
@@ -65,6 +64,7 @@ class CopilotReader(MessageReader):
     """Reads the events of one session and its sub-agents."""
 
     AGENT = AGENT
+    USED = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
     STATES = _NOT_READ
 
     def __init__(self, tally: Tally) -> None:
@@ -114,7 +114,7 @@ class CopilotReader(MessageReader):
                 self._interrupt(text(data.get("message")) or reason, at, by_user=reason in _BY_USER)
             case "session.usage_record":
                 used = as_object(data.get("usage"))
-                self._used[text(used.get("apiCallId"))] = usage_of(used, _TOKENS)
+                self._used[text(used.get("apiCallId"))] = self._usage(used)
             case "session.shutdown":
                 self._shutdown(data, at, event)
             case _:
@@ -172,7 +172,7 @@ class CopilotReader(MessageReader):
         definitions = count(data.get("toolDefinitionsTokens"))
         metrics, current = as_object(data.get("modelMetrics")), data.get("currentModel")
         for model, metric in sorted(metrics.items(), key=lambda pair: pair[0] == current):
-            usage = usage_of(as_object(as_object(metric).get("usage")), _TOKENS)
+            usage = self._usage(as_object(metric).get("usage"))
             left = {
                 key: max(0, found - self._counted[model, key])
                 for key in _COUNTS

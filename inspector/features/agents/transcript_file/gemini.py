@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from inspector.core.message import Usage
 from inspector.features.agents.transcript import AgentTool, Compacted, Tally
-from inspector.features.agents.transcript_file.message import MessageReader, Places, usage_of
+from inspector.features.agents.transcript_file.message import MessageReader
 from inspector.features.agents.transcript_file.record_reader import (
     COPY,
     NOT_ASKED,
@@ -26,11 +25,6 @@ from inspector.features.agents.transcript_file.record_reader import (
 )
 from inspector.schema.json_value import as_object
 
-_GEMINI: Places = ("input + tool", "output + thoughts", "cached", "", "thoughts")
-_QWEN: Places = (
-    *("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount", ""),
-    "thoughtsTokenCount",
-)
 _SHOWN = re.compile(r"(.+) \((.+) MCP Server\)")
 
 
@@ -38,6 +32,7 @@ class GeminiReader(MessageReader):
     """Reads the messages of one session of Gemini CLI."""
 
     AGENT = "gemini-cli"
+    USED = ("input + tool", "output + thoughts", "cached", "", "thoughts")
     BEFORE, BETWEEN = "mcp_", "_"
     STATES = frozenset({"info", "warning", "error"})
 
@@ -67,8 +62,8 @@ class GeminiReader(MessageReader):
         if is_open or self._is_new("message", key):
             answer = self._part_of(key, text(message.get("model")), at)
             answer.say(said(message.get("content")))
-            if tokens := as_object(message.get("tokens")):
-                answer.usage = usage_of(tokens, _GEMINI)
+            if "tokens" in message:
+                answer.usage = self._usage(message["tokens"])
         else:
             self.tally.leave_out(COPY)
         for call in mappings(message.get("toolCalls")):
@@ -100,6 +95,10 @@ class QwenReader(MessageReader):
     """Reads the records of one session of Qwen Code."""
 
     AGENT = "qwen-code"
+    USED = (
+        *("promptTokenCount", "candidatesTokenCount", "cachedContentTokenCount", ""),
+        "thoughtsTokenCount",
+    )
     SEARCH = "tool_search"
 
     def __init__(self, tally: Tally) -> None:
@@ -140,7 +139,12 @@ class QwenReader(MessageReader):
                 self.tally.leave_out("thought")
             else:
                 answer.say(text(part.get("text")))
-        answer.usage = _whole(as_object(record.get("usageMetadata")))
+        used = as_object(record.get("usageMetadata"))
+        # Whether the answer's count includes reasoning shows in the total alone.
+        usage, total = self._usage(used), count(used.get("totalTokenCount"))
+        beyond = (total or 0) - (usage.input_tokens or 0)
+        is_more = beyond > (usage.output_tokens or 0)
+        answer.usage = replace(usage, output_tokens=beyond) if is_more else usage
 
     def _result(self, part: dict[str, Any], done: dict[str, Any], at: float | None) -> None:
         response = as_object(part.get("functionResponse"))
@@ -167,10 +171,3 @@ class QwenReader(MessageReader):
             self._add(Compacted("", before, after, at))
         else:
             self.tally.leave_out(f"system {kind}")
-
-
-def _whole(record: dict[str, Any]) -> Usage:
-    """The usage; whether the answer's count includes reasoning shows in the total alone."""
-    usage, total = usage_of(record, _QWEN), count(record.get("totalTokenCount"))
-    beyond = (total or 0) - (usage.input_tokens or 0)
-    return replace(usage, output_tokens=beyond) if beyond > (usage.output_tokens or 0) else usage

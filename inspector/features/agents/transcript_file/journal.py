@@ -11,14 +11,7 @@ from typing import Any
 
 from inspector.core.message import Usage
 from inspector.features.agents.transcript import AgentTool, Called, Compacted, Entry, Tally
-from inspector.features.agents.transcript_file.message import (
-    MessageReader,
-    Places,
-    Told,
-    named,
-    usage_of,
-    value_at,
-)
+from inspector.features.agents.transcript_file.message import MessageReader, Told, value_at
 from inspector.features.agents.transcript_file.record_reader import (
     OpenAnswer,
     mappings,
@@ -29,16 +22,15 @@ from inspector.features.agents.transcript_file.record_reader import (
 )
 from inspector.schema.json_value import as_object
 
-_KIMI: Places = (
-    "inputOther + inputCacheRead + inputCacheCreation",
-    *("output", "inputCacheRead", "inputCacheCreation", ""),
-)
-
 
 class KimiReader(MessageReader):
     """Reads the records of one agent of a session of Kimi Code: another than the main one is below it."""
 
     AGENT = "kimi-code"
+    USED = (
+        "inputOther + inputCacheRead + inputCacheCreation",
+        *("output", "inputCacheRead", "inputCacheCreation", ""),
+    )
     BESIDE = "agents"
     TIME = "time"
     PER_SECOND = 1000
@@ -90,7 +82,7 @@ class KimiReader(MessageReader):
                 ok, took = result.get("isError") is not True, number(result.get("durationMs"))
                 self._done(event.get("toolCallId"), said(result.get("output", "")), at, ok=ok, took=took)
             case "step.end" if answer is not None:
-                answer.usage = usage_of(as_object(event.get("usage")), _KIMI)
+                answer.usage = self._usage(event.get("usage"))
                 answer.finish_reason = text(event.get("finishReason"))
                 self._close()
             case "content.part" | "step.end":
@@ -99,7 +91,6 @@ class KimiReader(MessageReader):
                 self.tally.count_unknown(f"event {kind}")
 
 
-_VIBE: Places = ("input_tokens", "output_tokens", "cached_input_tokens", "", "reasoning_tokens")
 _FOUND = re.compile(r"^(?: *- name:| *\d+\.) (\S+)(?: - [\d.]+)?$", re.MULTILINE)
 _BY_CODE = "typescript:"
 
@@ -108,6 +99,7 @@ class VibeReader(MessageReader):
     """Reads the journal of one session of Mistral Vibe. A call's id says whether the model's code made it."""
 
     AGENT = "vibe"
+    USED = ("input_tokens", "output_tokens", "cached_input_tokens", "", "reasoning_tokens")
     BEFORE, BETWEEN = "mcp_", "."
     SEARCH = "search_tool_functions"
     BESIDE = "session_id"
@@ -121,7 +113,7 @@ class VibeReader(MessageReader):
         self._at: float | None = None
 
     def _found(self, words: str) -> Iterable[AgentTool]:
-        return (tool for tool in map(self._tool, named(_FOUND, words)) if tool.server)
+        return (tool for tool in self._named_in(_FOUND, words) if tool.server)
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
         payload, beside = as_object(record.get("payload")), self._beside
@@ -175,7 +167,7 @@ class VibeReader(MessageReader):
 
     def _answered(self, action: str, told: dict[str, Any]) -> None:
         answer = self._open(OpenAnswer(action, self._model, self._at))
-        answer.usage = usage_of(as_object(told.get("usage")), _VIBE)
+        answer.usage = self._usage(told.get("usage"))
         answer.finish_reason = text(told.get("finish_reason"))
         for part in mappings(told.get("parts")):
             if part.get("type") == "tool_call":
@@ -184,10 +176,6 @@ class VibeReader(MessageReader):
                 answer.say(self._blocks([part], self._at))
 
 
-_OPENHANDS: Places = (
-    *("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens"),
-    "reasoning_tokens",
-)
 _RESULTS = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
 
 
@@ -195,6 +183,10 @@ class OpenHandsReader(MessageReader):
     """Reads the events of one conversation of OpenHands; the tokens of each answer are in its state."""
 
     AGENT = "openhands"
+    USED = (
+        *("prompt_tokens", "completion_tokens", "cache_read_tokens", "cache_write_tokens"),
+        "reasoning_tokens",
+    )
     BEFORE, BETWEEN = "", "_"
     BESIDE = "stats"
     OWN = frozenset({"file_editor", "task_tracker"})
@@ -248,8 +240,7 @@ class OpenHandsReader(MessageReader):
         answer = self._part_of(key, self._model, at)
         answer.say(words)
         told = (used for one in self._metrics() for used in mappings(one.get("token_usages")))
-        mine = next((used for used in told if used.get("response_id") == key), {})
-        answer.usage = usage_of(mine, _OPENHANDS)
+        answer.usage = self._usage(next((used for used in told if used.get("response_id") == key), None))
 
     def finish(self) -> list[Entry]:
         dollars = sum(number(one.get("accumulated_cost")) or 0.0 for one in self._metrics())

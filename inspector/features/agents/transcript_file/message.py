@@ -82,13 +82,15 @@ _NOT_READ = frozenset({"thinking", "redacted_thinking", "image", "document", "fi
 class MessageReader(RecordReader):
     """Reads records of messages, behind the record that tells of the whole session, if there is one.
 
-    A tool's name has `BEFORE`, its server, `BETWEEN`, and its plain name; `OWN` are tools of the agent's own
-    that look so, too. `SEARCH` is the agent's search for tools. `BESIDE` is a key that only the record of the
-    whole session has, `BODY` one that every other has, `TIME` where it has its time, of which `PER_SECOND`
-    are a second. What records of the kinds in `STATES` say is in others, too, or not about models and tools.
+    `USED` is where an answer's tokens are. A tool's name has `BEFORE`, its server, `BETWEEN`, and its plain
+    name; `OWN` are tools of the agent's own that look so, too. `SEARCH` is the agent's search for tools.
+    `BESIDE` is a key that only the record of the whole session has, `BODY` one that every other has, `TIME`
+    where it has its time, of which `PER_SECOND` are a second. What records of the kinds in `STATES` say is in
+    others, too, or not about models and tools.
     """
 
     AGENT: ClassVar[str]
+    USED: ClassVar[Places] = ("",) * 5
     BEFORE: ClassVar[str] = "mcp__"
     BETWEEN: ClassVar[str] = "__"
     OWN: ClassVar[frozenset[str]] = frozenset()
@@ -129,6 +131,10 @@ class MessageReader(RecordReader):
         version, folder, model, parent = told
         self._begin(Begun(self.AGENT, text(session), version, folder, model, parent=parent, at=at))
 
+    def _usage(self, told: object) -> Usage:
+        """What an answer took."""
+        return usage_of(as_object(told), self.USED)
+
     def _tool(self, sent: str) -> AgentTool:
         """The tool of a name, with its definition if it was offered."""
         if sent in self.OWN:
@@ -147,6 +153,11 @@ class MessageReader(RecordReader):
     def _found(self, _words: str) -> Iterable[AgentTool]:
         """The tools that a search returned."""
         return ()
+
+    def _named_in(self, pattern: re.Pattern[str], words: str) -> Iterable[AgentTool]:
+        """The tools whose names a pattern finds in a text; several may be in one place, with commas."""
+        found = (name.strip() for match in pattern.findall(words) for name in match.split(", "))
+        return (self._tool(name) for name in found if name)
 
     def _is_failed(self, block: dict[str, Any]) -> bool:
         """Whether a result is that of a call that failed."""
@@ -228,9 +239,3 @@ class MessageReader(RecordReader):
         if usage.input_tokens or usage.output_tokens or dollars:
             self._open(OpenAnswer(TOTALS, model, usage=usage, finish_reason=TOTALS, dollars=dollars))
         self._close()
-
-
-def named(pattern: re.Pattern[str], words: str) -> list[str]:
-    """The names that a pattern finds in a text, each once; several may be in one place, with commas."""
-    found = (name.strip() for match in pattern.findall(words) for name in match.split(", "))
-    return list(dict.fromkeys(name for name in found if name))

@@ -12,7 +12,7 @@ from typing import Any
 
 from inspector.core.error import ConfigError
 from inspector.features.agents.transcript import Compacted
-from inspector.features.agents.transcript_file.message import MessageReader, Places, usage_of, value_at
+from inspector.features.agents.transcript_file.message import MessageReader, value_at
 from inspector.features.agents.transcript_file.record_reader import (
     OpenAnswer,
     mappings,
@@ -27,10 +27,6 @@ MAGIC = b"SQLite format 3\0"
 _SESSIONS = "SELECT id, parent_id, directory, version, time_created FROM session ORDER BY time_created, id"
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
-_USED: Places = (
-    *("input + cache.read + cache.write", "output + reasoning", "cache.read", "cache.write"),
-    "reasoning",
-)
 _NOT_READ = frozenset(
     {"reasoning", "step-start", "snapshot", "patch", "file", "agent", "retry", "subtask", "compaction"}
 )
@@ -65,6 +61,10 @@ class OpencodeReader(MessageReader):
     """Reads sessions, one after the other."""
 
     AGENT = "opencode"
+    USED = (
+        *("input + cache.read + cache.write", "output + reasoning", "cache.read", "cache.write"),
+        "reasoning",
+    )
     BEFORE, BETWEEN = "", "_"
     PER_SECOND = 1000
     BODY = "info"
@@ -110,7 +110,7 @@ class OpencodeReader(MessageReader):
 
     def _used(self, answer: OpenAnswer, told: dict[str, Any]) -> None:
         """Set what an answer or a step of it took, as the message or the step says."""
-        answer.usage = usage_of(as_object(told.get("tokens")), _USED)
+        answer.usage = self._usage(told.get("tokens"))
         answer.dollars = number(told.get("cost")) or None
         answer.finish_reason = text(told.get("finish", told.get("reason")))
 
