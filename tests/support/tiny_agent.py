@@ -53,7 +53,7 @@ def ask_model(body: dict[str, Any]) -> Any:
         return json.load(answer)
 
 
-def converse(configuration: str) -> str:
+def converse(configuration: str, mode: str) -> str:
     server = Server(configuration)
     listed = server.ask("tools/list")["tools"]
     tools = [{**one, "input_schema": one["inputSchema"]} for one in listed]
@@ -66,6 +66,8 @@ def converse(configuration: str) -> str:
         results = []
         for call in calls:
             done = server.ask("tools/call", name=call["name"], arguments=call["input"])
+            if mode == "fall" and call["name"] == "text_alone":
+                raise SystemExit("SomeError: it does not fit")
             results.append({"type": "tool_result", "tool_use_id": call["id"], "content": done["content"]})
         messages += [
             {"role": "assistant", "content": answer["content"]},
@@ -109,7 +111,7 @@ def act(mode: str, here: Path) -> str:
         flood()
     elif mode == "hang":
         time.sleep(600)
-    return "I have no key." if mode == "end" else converse(given_servers())
+    return "I have no key." if mode == "end" else converse(given_servers(), mode)
 
 
 if __name__ == "__main__":

@@ -128,6 +128,18 @@ def test_a_client_that_hangs_floods_or_gives_up_ends_the_measurement(
 
 
 @pytest.mark.slow
+def test_a_client_that_a_call_ends_is_measured_without_it_and_told_which_it_was(
+    agent: Path, tmp_path: Path, toolsight: Toolsight
+) -> None:
+    (agent / "mode").write_text("fall")
+    file = tmp_path / "mine.toml"
+    done = toolsight("clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file))
+    assert done.exit_code == 0, done.stderr
+    said = [fact.says for fact in find_client(str(file)).facts if "ends it" in fact.says]
+    assert said == ["A call of text_alone (marked-server) ends it: “SomeError: it does not fit”."]
+
+
+@pytest.mark.slow
 def test_one_that_fails_holds_up_none_of_the_others_that_are_installed(
     agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:

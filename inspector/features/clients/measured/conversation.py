@@ -1,7 +1,7 @@
 """What the stand-in has a client do with the marked servers, step by step."""
 
 import json
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 from typing import Any, Literal
@@ -58,10 +58,14 @@ class Exchange:
 
 
 class Conversation:
-    """Leads a client through the script. What is no part of it, as a request for a title, gets a text."""
+    """Leads a client through the script. What is no part of it, as a request for a title, gets a text.
 
-    def __init__(self, log: ServerLog) -> None:
+    Tools that are `spared` are not called.
+    """
+
+    def __init__(self, log: ServerLog, spared: Collection[Key] = ()) -> None:
         self.log = log
+        self._spared = spared
         self.exchanges: list[Exchange] = []
         self.is_done = False
         self._script: Generator[tuple[Asked, ...], None, None] | None = None
@@ -77,6 +81,11 @@ class Conversation:
     def is_begun(self) -> bool:
         """Whether the client was asked to do something."""
         return bool(self._asked)
+
+    @property
+    def open_calls(self) -> tuple[Key, ...]:
+        """The tools that the client was asked to call, as far as it has not said what came of it."""
+        return tuple(one.key for one in self._open if one.kind == "call")
 
     @property
     def progress(self) -> tuple[int, int]:
@@ -225,8 +234,8 @@ class Conversation:
         return Asked(kind, what, call, arguments or {})
 
     def _called(self, key: Key, arguments: JsonObject) -> Asked | None:
-        """A call of a server's tool; None if its model does not know of it."""
-        if (sent := self._callable(key)) is None:
+        """A call of a server's tool; None if its model does not know of it, or is spared it."""
+        if key in self._spared or (sent := self._callable(key)) is None:
             return None
         is_bound = any(one.full_name == sent.full_name for one in self._tools) or sent.namespace
         through, code = self._by("through"), self._by("code")

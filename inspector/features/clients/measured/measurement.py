@@ -14,13 +14,13 @@ from typing import Any, Final
 from inspector.cli.location import fixtures_path
 from inspector.cli.run import run
 from inspector.cli.table import say, write_file
-from inspector.clients.client import NAMES, find_client
+from inspector.clients.client import NAMES, Topic, find_client
 from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.number import count
 from inspector.core.redaction import open_private, private_folder
 from inspector.features.clients.facts import today
 from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.marks import HTTP, SERVER, SMALL, ServerLog
+from inspector.features.clients.measured.marks import HTTP, SERVER, SMALL, Key, ServerLog
 from inspector.features.clients.measured.own_program import frameworks, own_start, variables
 from inspector.features.clients.measured.program import (
     OUTPUT,
@@ -112,7 +112,8 @@ def _clean(folder: Path) -> None:
 class _Measuring:
     """Has the conversation with all servers, or with those that the client can be given.
 
-    `costs` are the others, each with the last that the client said before it ended for it.
+    `costs` are the others, and `ends` the tools that are not called, each with the last that the client said
+    before it ended for it.
     """
 
     def __init__(
@@ -127,28 +128,45 @@ class _Measuring:
         self._agree, self._found = agree, found
         self._log = folder / _SERVER_LOG
         self.costs: dict[str, str] = {}
+        self.ends: dict[Key, str] = {}
         self.talk = Conversation(ServerLog(self._log))
         self.failure: ToolsightError | None = None
 
     def read(self) -> Reading:
         """What the conversation shows."""
-        return read_run(self.talk, self._found.version, self.costs)
+        reading = read_run(self.talk, self._found.version, self.costs)
+        for (server, tool), last in self.ends.items():
+            says = f"A call of {tool} ({server}) ends it: “{last}”."
+            reading.facts.append((Topic.RESULTS, says, "its output"))
+        return reading
 
     async def converse(self) -> None:
         """Raises ToolsightError if the client cannot be started, or may not."""
         servers = server_commands(fixtures_path())
         await self._try(servers)
         self._agree = _agreed
-        if self.talk.is_begun or self._subject.by_hand or self._found.exit_code is None:
-            return
-        first = self.failure
-        if not await self._is_taken(servers, SERVER):
-            self.failure = first
-            return
-        for name in SMALL:
-            if not await self._is_taken(servers, SERVER, name):
-                self.costs[name] = said_last(self._folder) or f"exit code {self._found.exit_code}"
-        await self._try({name: line for name, line in servers.items() if name not in self.costs})
+        if self._has_ended and not self.talk.is_begun:
+            first = self.failure
+            if not await self._is_taken(servers, SERVER):
+                self.failure = first
+                return
+            for name in SMALL:
+                if not await self._is_taken(servers, SERVER, name):
+                    self.costs[name] = self._last
+            servers = {name: line for name, line in servers.items() if name not in self.costs}
+            await self._try(servers)
+        while self._has_ended and (calls := self.talk.open_calls):
+            self.ends |= dict.fromkeys(calls, self._last)
+            await self._try(servers)
+
+    @property
+    def _has_ended(self) -> bool:
+        """Whether the client ended by itself before the conversation did."""
+        return self.failure is not None and self._found.exit_code is not None
+
+    @property
+    def _last(self) -> str:
+        return said_last(self._folder) or f"exit code {self._found.exit_code}"
 
     async def over_http(self) -> list[Said]:
         """What a second conversation shows, with servers over HTTP; it has nothing to do with the first."""
@@ -190,7 +208,7 @@ class _Measuring:
         if not is_http:
             # The servers append to it.
             open_private(self._log, "w").close()
-        self.talk, subject = Conversation(ServerLog(self._log)), self._subject
+        self.talk, subject = Conversation(ServerLog(self._log), self.ends), self._subject
         async with listening(StandIn(self.talk, self._folder / folder, self._progress)) as stand_in:
             about = (self._folder, stand_in.address, servers, self._log, subject.model, subject.slow, is_http)
             setting = Setting(*about)
