@@ -111,3 +111,22 @@ def test_a_client_that_does_not_begin_anew_is_told_from_the_servers_log(
     assert "After that, other calls of this server fail as well" in facts
     assert "A redirect (307) is not followed." in facts
     assert "first answer is a 502 does not reach the model." in facts
+
+
+def test_a_call_that_never_reached_its_server_says_nothing_of_a_lost_session(
+    served: tuple[int, ServerLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        Client, "ask", lambda self, server, method, **params: _refusing(self, server, method, params)
+    )
+    assert "session that the server forgot" not in said(served, begins_anew=True)
+
+
+def _refusing(client: Client, server: str, method: str, params: dict[str, Any]) -> str:
+    """A client that refuses to call anything of the server that forgets."""
+    if (server, method) == ("marked-gone", "tools/call"):
+        return "error: not allowed"
+    return _ASK(client, server, method, **params)
+
+
+_ASK = Client.ask

@@ -53,8 +53,10 @@ def _of_call(found: tuple[Exchange, Asked, Outcome], noted: dict[str, list[JsonO
         yield Topic.HTTP, f"{_WAITS[tool]} {'is waited for' if works else 'gives the model'}{told}.", where
     elif tool == "forget":
         own = noted.get("marked-gone", [])
-        at = next(at for at, one in enumerate(own) if one["method"] == "tools/call")
-        then = [one["method"] for one in own[at + 1 :]]
+        methods = [one["method"] for one in own]
+        if "tools/call" not in methods:
+            return
+        then = methods[methods.index("tools/call") + 1 :]
         begins = "it begins a new one" if "initialize" in then else "it begins no new one"
         calls = "calls again by itself" if works else f"does not call again{told}"
         yield Topic.HTTP, f"{_LOST}: {begins}, and {calls}.", where
