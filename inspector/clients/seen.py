@@ -168,7 +168,8 @@ def _beside(rule: NameRule, seen: SeenTool, named: Sequence[Tool]) -> SeenTool:
     stays = {"first": named[0], "last": named[-1], "error": None}.get(rule.twins, seen.tool)
     if stays is seen.tool:
         return replace(seen, changes=(*seen.changes, change))
-    says = f"{change.says}: {'an error' if stays is None else f'the {rule.twins} one stays'}"
+    cost = "an error that costs all tools of its server" if rule.refuses == "server" else "an error"
+    says = f"{change.says}: {cost if stays is None else f'the {rule.twins} one stays'}"
     return replace(seen, refused=replace(change, says=says, costs_server=rule.refuses == "server"))
 
 

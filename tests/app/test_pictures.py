@@ -204,7 +204,13 @@ PAGES: Mapping[str, Picture] = {
         ClientsScreen,
         lambda: Shown(servers=library()),
         _acts(
-            Opens(ClientsScreen), Shows("✓ whole"), Lacks(" …  "), "end", "up", *["right"] * 3, Shows("4 of")
+            Opens(ClientsScreen),
+            Shows("~ changed"),
+            Lacks(" …  "),
+            "end",
+            "up",
+            *["right"] * 3,
+            Shows("4 of"),
         ),
     ),
     "access": Picture(

@@ -230,6 +230,8 @@ def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
             if reason.kind is Kind.LOST:
                 yield Finding(LOST, server, "", _sentence(reason.says), _source(reason), client)
                 return
+            if reason.kind is Kind.TWIN and not reason.place:
+                continue  # Its server is lost with another tool, of which that is found.
             if (rule := _RULES.get(reason.kind)) is not None:
                 is_own = rule is SCHEMA_REFUSED and reason.place
                 says = f"inputSchema: {reason.says}" if is_own else reason.says

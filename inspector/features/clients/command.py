@@ -9,7 +9,7 @@ from inspector.cli.table import is_json, say_report, show, side_by_side, termina
 from inspector.clients.client import all_clients, find_client
 from inspector.core.report import Block
 from inspector.features.clients.behaviour import COST, asked_table, behaviour_table
-from inspector.features.clients.facts import client_json, client_report, clients_markdown
+from inspector.features.clients.facts import MORE, client_json, client_report, clients_markdown
 
 
 class _Clients(CommandGroup):
@@ -51,7 +51,7 @@ def _list_report(width: int) -> Iterator[Block]:
     yield shown
     left = table.headers[len(shown.headers) :]
     yield f"a wider terminal also shows: {', '.join(left)}" if left else COST
-    yield "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
+    yield MORE
 
 
 @click.command()

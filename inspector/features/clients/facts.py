@@ -11,6 +11,9 @@ from inspector.core.report import Column, Table, markdown_table
 from inspector.features.clients.behaviour import COST, LEGEND, PLURALS, asked_table
 from inspector.session.client_view import confidence_json, declares, knows
 
+MORE = "`toolsight clients CLIENT` shows facts, `toolsight tools --client CLIENT` its view of your tools."
+"""What else there is to see."""
+
 
 def today() -> date:
     """The day by which a fact is stale."""

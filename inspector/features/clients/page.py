@@ -186,7 +186,9 @@ class ClientsScreen(ReadingPage, ToolKeys):
 
         current = self._client.name
         found = tuple(
-            Record(one.name, ("✓" if one.name == current else " ", one.title, ""), detail=one.about)
+            Record(
+                one.name, ("✓" if one.name == current else " ", one.title, str(one.kind)), detail=one.about
+            )
             for one in self._clients
         )
         self.app.push_screen(ChoiceDialog("Client", found, choose, current))

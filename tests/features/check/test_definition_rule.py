@@ -129,6 +129,15 @@ def test_two_names_that_a_client_makes_one_are_told_for_both() -> None:
     assert f"{long[0].name}: Same name as {long[1].id}" in both.proof
 
 
+def test_a_tool_that_costs_its_server_is_found_and_those_that_are_lost_with_it_are_not() -> None:
+    tools = [
+        replace(GOOD, server=server, name=name) for server in "ab" for name in ("search", f"of_{server}")
+    ]
+    told = {(one.server, one.tool): one.message for one in found(tools, ["strands"])}
+    assert set(told) == {("a", "search"), ("b", "search")}
+    assert told["a", "search"] == "Same name as b:search: an error that costs all tools of its server."
+
+
 def test_what_a_client_is_only_assumed_to_do_is_no_fact() -> None:
     dotted = [replace(GOOD, name=name, description=f"Item {name}") for name in ("get.bill", "get_bill")]
     assert definition_rule.ONE_NAME in rules(dotted, ["vscode"])
