@@ -230,9 +230,7 @@ def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
             if reason.kind is Kind.LOST:
                 yield Finding(LOST, server, "", _sentence(reason.says), _source(reason), client)
                 return
-            if reason.kind is Kind.TWIN and not reason.place:
-                continue  # Its server is lost with another tool, of which that is found.
-            if (rule := _RULES.get(reason.kind)) is not None:
+            if (rule := _rule_of(reason)) is not None:
                 is_own = rule is SCHEMA_REFUSED and reason.place
                 says = f"inputSchema: {reason.says}" if is_own else reason.says
                 proof = "\n".join(filter(None, (_shown(one, reason), _source(reason))))
@@ -241,6 +239,11 @@ def _delivered(delivery: ServerDelivery) -> Iterator[Finding]:
         if one.seen is not None and silences and (lost := _silenced(one.seen)):
             message = f"It is sent without {count(len(lost), 'description')} of parameters."
             yield Finding(SCHEMA_CUT, server, one.tool, message, _listed(lost), client)
+
+
+def _rule_of(reason: Reason) -> Rule | None:
+    """The rule that it breaks. Of a tool that is lost with another of its server's nothing is found."""
+    return None if reason.kind is Kind.TWIN and not reason.place else _RULES.get(reason.kind)
 
 
 def _sentence(says: str) -> str:
