@@ -75,6 +75,9 @@ class ClientKind(StrEnum):
     API = "API"
 
 
+_SENT = frozenset({Topic.NAMES, Topic.CUTS, Topic.SCHEMAS})
+
+
 @dataclass(frozen=True, slots=True, config=_EXACT)
 class Fact:
     """What somebody says of a client. `source` is a public address; empty for an assumption or a measurement.
@@ -122,16 +125,15 @@ class Fact:
 class Fidelity:
     """How near Toolsight comes to what the client sent: so many of its definitions are the `same`.
 
-    That is name, description and schema, on servers that were made to be hard. `bound` says that its search
-    was switched off, so that all were bound at once. `tokens` are those of the same 14 tools in each client
-    (o200k, compact JSON of what it sent as chat completions have it); 0 if they were not counted.
+    That is name, description and schema, on servers that were made to be hard: a golden run. `tokens` are
+    those of the same 14 tools in each client (o200k, compact JSON of what it sends as chat completions have
+    it); 0 if they were not counted.
     """
 
     same: int
     of: int
     version: str
     date: str
-    bound: bool = False
     tokens: int = 0
 
     def __str__(self) -> str:
@@ -140,9 +142,7 @@ class Fidelity:
     @property
     def told(self) -> str:
         """It in a sentence."""
-        off = ", with its search switched off" if self.bound else ""
-        says = f"Toolsight gives {self} definitions as version {self.version} sent them{off}"
-        return f"{says} (measured {self.date})."
+        return f"Toolsight gives {self} definitions as version {self.version} sent them ({self.date})."
 
 
 @dataclass(frozen=True, slots=True, config=_EXACT)
@@ -184,6 +184,12 @@ class Client:
         """How sure the rules of a topic are: as the weakest fact behind them; assumed without any."""
         fact = self.behind(topic)
         return Confidence.ASSUMED if fact is None else fact.confidence
+
+    def sure(self, topic: Topic) -> str:
+        """How sure the rules of a topic are, in words: of what is sent, how much of it they give."""
+        found = self.confidence(topic)
+        is_shown = self.fidelity is not None and topic in _SENT and found.told == found
+        return f"{self.fidelity} as sent" if is_shown else found.told
 
     def behind(self, topic: Topic) -> Fact | None:
         """The fact on which the rules of a topic rest, the weakest; None if one is assumed, or none."""

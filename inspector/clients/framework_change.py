@@ -94,7 +94,8 @@ def _retype(schema: Schema, what: SchemaChange) -> SentSchema:
     """Parameters are rebuilt from their types: beside these only `keys` stay, of what is within them none.
 
     `value` has what one becomes that is `untyped`, or an `object` without parameters, and whether those of
-    objects within are kept (`inner`); the values of an enum stay if `keys` has it.
+    objects within are kept (`inner`); the values of an enum stay if `keys` has it. Of several types the first
+    stays, or with `single` none: one beside null is no several.
     """
     made = _Types(what)
     after = made.of_object(schema)
@@ -108,6 +109,7 @@ class _Types:
 
     def __init__(self, what: SchemaChange) -> None:
         self.inner: bool = what.value.get("inner", False)
+        self._single: bool = what.value.get("single", False)
         self._untyped, self._free, self._keys = what.value["untyped"], what.value["object"], what.keys
 
     def of_object(self, one: Schema, levels: int = DEEPEST) -> Schema:
@@ -126,7 +128,7 @@ class _Types:
 
     def _rebuilt(self, one: Schema, levels: int) -> Schema:
         values, types = one.get("enum"), one.get("type")
-        first = next(iter(names(types)), "") if isinstance(types, list) else types
+        first = self._first(names(types)) if isinstance(types, list) else types
         if "$ref" in one:
             return {"$ref": one["$ref"]}
         if "enum" in self._keys and isinstance(values, list):
@@ -142,6 +144,10 @@ class _Types:
             return self._object(one, levels)
         first = first or ("string" if isinstance(values, list) else "")
         return {"type": first} if first else dict(self._untyped)
+
+    def _first(self, types: list[str]) -> str:
+        left = [name for name in types if name != "null" or not self._single]
+        return "" if self._single and len(left) > 1 else next(iter(left), "")
 
     def _object(self, one: Schema, levels: int) -> Schema:
         more = one.get(MORE)

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from inspector.clients.client import Change, Kind
 from inspector.clients.rule import NameRule
@@ -27,7 +28,10 @@ def sent_name(rule: NameRule, server: str, tool: str) -> str:
             return name
         if rule.hash == "codex":
             return _hashed(rule, _server_part(rule, server), server, tool)
-        digest = f"_{_digest(rule, plain if rule.hash_of == 'plain' else name)}"
+        hashed = {"plain": plain, "sent": name}.get(rule.hash_of) or rule.hash_of.format(
+            server=server, tool=tool
+        )
+        digest = f"_{_digest(rule, hashed)}"
         return f"{name[: rule.limit - len(digest)] if rule.limit else name}{digest}"
     if not is_long or rule.over == "refused":
         return name
@@ -42,10 +46,26 @@ def sent_names(rule: NameRule, tools: Sequence[Tool]) -> list[str]:
     if rule.twins == "hashed":
         return _codex_names(rule, tools)
     names = [sent_name(rule, tool.server, tool.name) for tool in tools]
+    if rule.hashed == "clash":
+        return _told_apart(rule, tools, names)
     if rule.twins != "numbered":
         return names
     taken: set[str] = set()
     return [_numbered(rule, name, taken) for name in names]
+
+
+def _told_apart(rule: NameRule, tools: Sequence[Tool], names: Sequence[str]) -> list[str]:
+    """The names, of which those of a server that are equal once cleaned have a hash, but for a plain one."""
+    owners: dict[tuple[str, str], set[str]] = {}
+    for tool, name in zip(tools, names, strict=True):
+        owners.setdefault((tool.server, name), set()).add(tool.name)
+    always = replace(rule, hashed="always", hash_of="plain" if rule.hash_of == "sent" else rule.hash_of)
+    return [
+        sent_name(always, tool.server, tool.name)
+        if len(owners[tool.server, name]) > 1 and name != rule.form.format(server=tool.server, tool=tool.name)
+        else name
+        for tool, name in zip(tools, names, strict=True)
+    ]
 
 
 def _numbered(rule: NameRule, name: str, taken: set[str]) -> str:

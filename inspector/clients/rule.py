@@ -21,12 +21,13 @@ class NameRule:
     `server_replaced`; a tool's name may become `lower` case, or its server's. A server's name ends after
     `server_limit` characters (0: never). A name of more than `limit` characters (0: any length) is `refused`,
     `cut` at its end, cut in the `middle`, or cut and given a `hash`, as are those that are `changed` in any
-    way, or `always` all.
+    way, or so that they equal another of their server (`clash`), or `always` all.
 
-    A hash has so many `digits`, of the `plain` name or of the one that is `sent`; Codex's is of server and
-    tool. Of `twins`, tools whose names are equal in the end, `both` are sent, or the first, or the last, or
-    all with a hash or a number, or they are an error, and none is ("": not known). Only what matches
-    `allowed` may be in a name ("": anything); one that is refused may cost all tools of its `server`.
+    A hash has so many `digits`, of the `plain` name, of the one that is `sent`, or of what that form gives;
+    Codex's is of server and tool. Of `twins`, tools whose names are equal in the end, `both` are sent, or the
+    first, or the last, or all with a hash or a number, or they are an error, and none is ("": not known).
+    Only what matches `allowed` may be in a name ("": anything); one that is refused may cost all tools of its
+    `server`.
     """
 
     form: str = "{tool}"
@@ -40,8 +41,8 @@ class NameRule:
     limit: int = 0
     over: Literal["refused", "cut", "middle", "hash"] = "refused"
     hash: Literal["codex", "sha1", "sha256", "fnv-36", "fnv-16"] = "codex"
-    hash_of: Literal["plain", "sent"] = "plain"
-    hashed: Literal["long", "changed", "always"] = "long"
+    hash_of: str = "plain"
+    hashed: Literal["long", "changed", "clash", "always"] = "long"
     digits: int = 12
     twins: Literal["", "both", "first", "last", "hashed", "numbered", "error"] = ""
     allowed: str = ""
@@ -56,7 +57,7 @@ class TextRule:
     `changed_by` is the variable by which a person changes that. With `first_line`, only the first line of a
     server's instructions is shown. `block` is the size in bytes (UTF-8) of everything that is listed of
     servers (0: any). An `empty` description becomes this text, with `{server}` and `{tool}` in it; others
-    stand between `before` and `after`, and blanks around them are `stripped`.
+    stand between `before`, which may have `{server}`, and `after`, and blanks around them are `stripped`.
     """
 
     description: int = 0
@@ -75,7 +76,7 @@ class TextRule:
 SchemaChangeName = Literal[
     "lose", "keep", "lose_top", "keep_top", "set_top", "fill_top",
     "add_parameter", "undescribe", "nullable", "empty_references", "fill_items", "sort", "tell",
-    "merge_all_of", "merge_branches", "type", "relax",
+    "merge_all_of", "merge_branches", "type", "replace_true", "keep_parameters", "require",
     "inline", "fill_objects", "fill_parameters", "describe", "require_all", "retype",
     "optional", "flatten", "lose_parameters", "word",
 ]  # fmt: skip

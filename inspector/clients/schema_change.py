@@ -259,60 +259,61 @@ _TYPE_BY = (
 )
 
 
-def _type(schema: Schema, _: SchemaChange) -> SentSchema:
-    """A schema without a type gets one by its keywords, or nothing is left of it; const becomes enum."""
+def _type(schema: Schema, what: SchemaChange) -> SentSchema:
+    """A schema without a type gets one by its keywords.
+
+    With the key `const` that becomes an enum, with `properties` objects have those, and with `{}` nothing is
+    left of what gets no type.
+    """
     emptied = False
 
     def change(one: Schema) -> Schema:
         nonlocal emptied
-        if "const" in one:
+        if "const" in one and "const" in what.keys:
             one = without(one, "const") | {"enum": [one["const"]]}
         if "type" not in one and not ({"$ref", *BRANCHES} & one.keys()):
-            found = next((name for name, keys in _TYPE_BY if keys & one.keys()), "")
-            emptied = emptied or not (found or SPARE.issuperset(one))
-            one = {"type": found} | one if found else {}
+            if found := next((name for name, keys in _TYPE_BY if keys & one.keys()), ""):
+                one = {"type": found} | one
+            elif "{}" in what.keys:
+                emptied = emptied or not SPARE.issuperset(one)
+                one = {}
         is_object = "object" in (one.get("type"), *names(one.get("type")))
-        return {PROPERTIES: {}} | one if is_object else one
+        return {PROPERTIES: {}} | one if is_object and PROPERTIES in what.keys else one
 
     after = everywhere(schema, change)
     told = "what has no type is emptied"
     return changed_so(schema, after, told, Kind.SCHEMA) if emptied else SentSchema(after)
 
 
-_LARGE = 1999
-_SIZES = frozenset({"minLength", "maxLength", "minItems", "maxItems"})
-_SAYS_NOTHING = frozenset(
-    {"$comment", "$schema", MORE, "deprecated", DESCRIPTION, "examples", PROPERTIES, "readOnly", "title",
-     "type"}
-)  # fmt: skip
+def _each_parameter(schema: Schema, change: Callable[[Any], Any]) -> Schema:
+    properties = schema.get(PROPERTIES)
+    if not isinstance(properties, dict):
+        return schema
+    return schema | {PROPERTIES: {name: change(one) for name, one in properties.items()}}
 
 
-def _relax(schema: Schema, what: SchemaChange) -> SentSchema:
-    """What strict grammars stumble over is lost: keys, closed objects with optional parameters, large sizes.
+def _replace_true(schema: Schema, what: SchemaChange) -> SentSchema:
+    """A parameter whose schema is true gets `value` in its place."""
+    return SentSchema(
+        everywhere(
+            schema, lambda one: _each_parameter(one, lambda each: what.value if each is True else each)
+        )
+    )
 
-    A tool without parameters has no schema at all. A schema with `$id` keeps its sizes and empty objects.
-    """
-    is_local, every = "$id" not in schema, dict[str, None]()
 
-    def change(one: Schema) -> Schema:
-        lost = {key for key in what.keys if key in one}
-        properties, required = one.get(PROPERTIES), names(one.get(REQUIRED))
-        is_optional = isinstance(properties, dict) and any(name not in required for name in properties)
-        may_be_object = "type" not in one or "object" in (one["type"], *names(one["type"]))
-        is_empty = properties == {} or (may_be_object and PROPERTIES not in one)
-        if one.get(MORE) is False and (is_optional or (is_local and is_empty)):
-            lost.add(MORE)
-        if is_local:
-            lost |= {key for key in _SIZES & one.keys() if isinstance(one[key], int) and one[key] >= _LARGE}
-        every.update(dict.fromkeys(key for key in one if key in lost))
-        lost |= {PROPERTIES} if is_local and properties == {} else set()
-        return without(one, *lost)
+def _keep_parameters(schema: Schema, what: SchemaChange) -> SentSchema:
+    """Of each parameter at the top all keywords but these are lost, and with them what is within."""
+    lost = [key for one in as_object(schema.get(PROPERTIES)).values() for key in as_object(one)]
+    after = _each_parameter(
+        schema,
+        lambda one: {key: one[key] for key in what.keys if key in one} if isinstance(one, dict) else one,
+    )
+    return removed(after, (key for key in lost if key not in what.keys))
 
-    more = schema.get(MORE)
-    is_bare = more is False if PROPERTIES not in schema else schema[PROPERTIES] == {} and not more
-    if is_local and is_bare and _SAYS_NOTHING.issuperset(schema):
-        return SentSchema({})
-    return removed(everywhere(schema, change), every)
+
+def _require(schema: Schema, what: SchemaChange) -> SentSchema:
+    """These parameters are required as well."""
+    return SentSchema(schema | {REQUIRED: [*names(schema.get(REQUIRED)), *what.keys]})
 
 
 SCHEMA_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
@@ -332,7 +333,9 @@ SCHEMA_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
     "merge_all_of": _merge_all_of,
     "merge_branches": _merge_branches,
     "type": _type,
-    "relax": _relax,
+    "replace_true": _replace_true,
+    "keep_parameters": _keep_parameters,
+    "require": _require,
     **FRAMEWORK_CHANGES,
 }
 """The changes by name."""

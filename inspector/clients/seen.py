@@ -122,7 +122,7 @@ def _description(rule: TextRule, tool: Tool, lead: str, *, at_once: bool) -> Cut
     text = tool.description.strip() if rule.stripped else tool.description
     if not text:
         return Cut("", 0, lead=rule.empty.format(server=tool.server, tool=tool.name) or lead)
-    lead = rule.before + (f"{lead}\n\n" if lead else "")
+    lead = rule.before.format(server=tool.server) + (f"{lead}\n\n" if lead else "")
     limit = (at_once and rule.bound) or rule.description
     found = cut(text, max(limit - len(lead), 1) if limit else 0, rule.mark)
     return replace(found, lead=lead, end=rule.after)

@@ -249,11 +249,7 @@ def changes(one: Delivery) -> str:
 
 def catalog_report(view: ClientView, tokenizer: str) -> Iterator[str | Table]:
     """A catalog as a client gets it."""
-    client = view.client
-
-    def sure(topic: Topic) -> str:
-        return client.confidence(topic).told
-
+    client, sure = view.client, view.client.sure
     columns = (
         Column("tool", "id"),
         Column("name in client", lambda one: one.seen.name if one.seen else NOTHING),
@@ -294,7 +290,7 @@ def known_lines(view: ClientView) -> Iterator[str]:
 def delivery_report(client: Client, one: Delivery) -> Iterator[str]:
     """One tool as a client's model gets it, every line with a sign where it is not as declared."""
     seen = one.seen
-    yield f"{seen.name if seen else one.tool} ({client.confidence(Topic.NAMES).told})"
+    yield f"{seen.name if seen else one.tool} ({client.sure(Topic.NAMES)})"
     yield f"{count(one.tokens, 'token')} in {client.title}"
     mark = "⚠" if one.reaches else f"✕ {one.fate}:"
     yield from (f"{mark} {reason.says}{_source(reason)}" for reason in one.reasons)

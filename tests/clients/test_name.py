@@ -55,6 +55,17 @@ def test_a_long_name_gets_the_digits_that_droid_gave_it() -> None:
     assert sent_name(find_client("droid").names, "library", tool) == expected
 
 
+def test_a_name_that_equals_another_of_its_server_once_cleaned_gets_a_hash_and_the_clean_one_none() -> None:
+    tools = [Tool("odd", "a.b"), Tool("odd", "a_b"), Tool("other", "a.b")]
+    droid, vibe = (sent_names(find_client(name).names, tools) for name in ("droid", "vibe"))
+    assert droid == ["odd___a_b_76f8dff6", "odd___a_b", "other___a_b"]
+    assert vibe == ["mcp_odd.a_b_2e7336dc", "mcp_odd.a_b", "mcp_other.a_b"]
+
+
+def test_gptme_hashes_the_plain_name_in_a_form_of_its_own() -> None:
+    assert sent_name(find_client("gptme").names, "marked-server", "ping") == "marked-server_ping_ff1e07b5830f"
+
+
 @given(st.sampled_from(all_clients()), texts, texts)
 def test_no_name_is_longer_than_its_limit_unless_it_is_refused(
     client: Client, server: str, tool: str

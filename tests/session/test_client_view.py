@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from hashlib import sha1
+from hashlib import sha1, sha256
 
 import pytest
 from hypothesis import given, strategies as st
@@ -70,7 +70,7 @@ def test_names_are_made_as_each_client_makes_them() -> None:
         "vibe": "mcp_Town_Library.loan_renew",
         "openhands": "Town.Library_loan.renew",
         "fast-agent": "Town.Library__loan.renew",
-        "gptme": "Town_Library_loan_renew",
+        "gptme": f"Town_Library_loan_renew_{sha256(b'Town.Library.loan.renew:0').hexdigest()[:12]}",
         "kiro": "mcp_Town_Library_loan_renew",
         "goose": "Town.Library__loan.renew",
         "zed": "loan.renew",

@@ -41,7 +41,7 @@ def client_report(client: Client) -> Iterator[str]:
 
 def facts_about(client: Client, topic: Topic) -> Iterator[str]:
     """What is known of a client in one respect."""
-    yield f"{topic}   {client.confidence(topic).told}"
+    yield f"{topic}   {client.sure(topic)}"
     for fact in client.facts:
         if fact.topic is topic:
             yield f"  - {fact.says}"
@@ -55,8 +55,10 @@ What Toolsight knows about the clients that `--client` accepts, and how certain 
 public source and a date: the day it was published or committed if known, otherwise the day it was looked up.
 A measured one, of `toolsight clients measure CLIENT`, has the request that shows it.
 Clients change fast: `toolsight clients` and the app mark facts older than 60 days as stale. A rule that
-Toolsight follows is only as certain as the weakest fact behind it; remarks support no rule. `toolsight
-clients --markdown` prints this page from the files in `inspector/clients/known/`, one per client.
+Toolsight follows is only as certain as the weakest fact behind it; remarks support no rule. What a client
+sends is held against a run of it in `fixtures/clients/`: “98 of 98 as sent” says how many of the definitions,
+with name, description and schema, the rules give as it sent them. `toolsight clients --markdown` prints this
+page from the files in `inspector/clients/known/`, one per client.
 """
 
 
