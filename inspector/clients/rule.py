@@ -56,8 +56,8 @@ class TextRule:
     Descriptions that are `bound` at once may end earlier than those that a search loads (0: as those).
     `changed_by` is the variable by which a person changes that. With `first_line`, only the first line of a
     server's instructions is shown. `block` is the size in bytes (UTF-8) of everything that is listed of
-    servers (0: any). An `empty` description becomes this text, with `{server}` and `{tool}` in it; others
-    stand between `before`, which may have `{server}`, and `after`, and blanks around them are `stripped`.
+    servers (0: any). An `empty` description becomes this text, with `{server}`, `{tool}` and `{title}` in it;
+    others stand between `before`, which may have `{server}`, and `after`; blanks around them are `stripped`.
     """
 
     description: int = 0

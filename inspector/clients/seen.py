@@ -121,7 +121,8 @@ def _description(rule: TextRule, tool: Tool, lead: str, *, at_once: bool) -> Cut
     """A description as it is sent, behind what the client says of the schema."""
     text = tool.description.strip() if rule.stripped else tool.description
     if not text:
-        return Cut("", 0, lead=rule.empty.format(server=tool.server, tool=tool.name) or lead)
+        empty = rule.empty.format(server=tool.server, tool=tool.name, title=tool.title)
+        return Cut("", 0, lead=empty or lead)
     lead = rule.before.format(server=tool.server) + (f"{lead}\n\n" if lead else "")
     limit = (at_once and rule.bound) or rule.description
     found = cut(text, max(limit - len(lead), 1) if limit else 0, rule.mark)

@@ -1,5 +1,6 @@
 """What clients make of schemas: twenty that were not measured, by what each client's rule says of them."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -193,6 +194,16 @@ def test_a_text_of_the_clients_own_comes_before_a_description_and_takes_its_room
         see(find_client("cline-cli"), Tool("s", "a", " ")).description.shown
         == 'Execute MCP tool "a" from server "s".'
     )
+
+
+def test_of_a_tool_without_a_description_a_framework_says_its_title_or_what_it_likes() -> None:
+    tool = Tool("s", "pay_bill", title="Pay a bill")
+    told = {
+        one: see(find_client(one), tool).description.shown for one in ("openai-agents", "strands", "dspy")
+    }
+    assert told == {"openai-agents": "Pay a bill", "strands": "Tool which performs pay_bill", "dspy": ""}
+    adk = see(find_client("google-adk"), replace(tool, description="Pays.")).description.shown
+    assert adk.split("\n")[1:-1] == ["Pays."]
 
 
 def test_a_client_that_reads_one_page_gets_no_tool_of_the_second() -> None:
