@@ -15,6 +15,7 @@ from inspector.clients.schema_step import (
     Schema,
     SentSchema,
     changed_so,
+    each_parameter,
     everywhere,
     referred,
 )
@@ -77,8 +78,7 @@ def _fill_parameters(schema: Schema, what: SchemaChange) -> SentSchema:
         return {**(without(more, "type") if has_type else more), **one}
 
     def within(one: Schema, levels: int = DEEPEST) -> Schema:
-        properties = as_object(one.get(PROPERTIES))
-        return one | {PROPERTIES: {name: filled(name, each, levels) for name, each in properties.items()}}
+        return each_parameter(one, lambda name, each: filled(name, each, levels))
 
     if PROPERTIES not in schema:
         return SentSchema(schema)
@@ -212,14 +212,10 @@ def _optional(schema: Schema, what: SchemaChange) -> SentSchema:
         return {**dict.fromkeys(what.keys), **stays, "anyOf": inner if has_null else [*inner, _NULL]}
 
     def change(one: Schema) -> Schema:
-        properties, needed = one.get(PROPERTIES), names(one.get(REQUIRED))
-        if not isinstance(properties, dict):
-            return one
-        found = {
-            name: optional(each) if isinstance(each, dict) and name not in needed else each
-            for name, each in properties.items()
-        }
-        return one | {PROPERTIES: found}
+        needed = names(one.get(REQUIRED))
+        return each_parameter(
+            one, lambda name, each: optional(each) if isinstance(each, dict) and name not in needed else each
+        )
 
     return changed_so(schema, everywhere(schema, change), "optional parameters take null, too")
 

@@ -23,6 +23,7 @@ from inspector.clients.schema_step import (
     branch_properties,
     branches,
     changed_so,
+    each_parameter,
     everywhere,
     removed,
     without_descriptions,
@@ -132,11 +133,10 @@ def _nullable(schema: Schema, what: SchemaChange) -> SentSchema:
 
     if "anyOf" not in what.keys:
         return SentSchema(everywhere(schema, change))
-    properties = {
-        name: of_union(one) if isinstance(one, dict) and isinstance(one.get("anyOf"), list) else one
-        for name, one in as_object(schema.get(PROPERTIES)).items()
-    }
-    return SentSchema(schema | {PROPERTIES: properties} if properties else schema)
+    after = each_parameter(
+        schema, lambda _, one: of_union(one) if isinstance(as_object(one).get("anyOf"), list) else one
+    )
+    return SentSchema(after)
 
 
 def _empty_references(schema: Schema, _: SchemaChange) -> SentSchema:
@@ -285,30 +285,25 @@ def _type(schema: Schema, what: SchemaChange) -> SentSchema:
     return changed_so(schema, after, told, Kind.SCHEMA) if emptied else SentSchema(after)
 
 
-def _each_parameter(schema: Schema, change: Callable[[Any], Any]) -> Schema:
-    properties = schema.get(PROPERTIES)
-    if not isinstance(properties, dict):
-        return schema
-    return schema | {PROPERTIES: {name: change(one) for name, one in properties.items()}}
-
-
 def _replace_true(schema: Schema, what: SchemaChange) -> SentSchema:
     """A parameter whose schema is true gets `value` in its place."""
-    return SentSchema(
-        everywhere(
-            schema, lambda one: _each_parameter(one, lambda each: what.value if each is True else each)
-        )
-    )
+
+    def change(_: str, one: Any) -> Any:
+        return what.value if one is True else one
+
+    return SentSchema(everywhere(schema, lambda one: each_parameter(one, change)))
 
 
 def _keep_parameters(schema: Schema, what: SchemaChange) -> SentSchema:
     """Of each parameter at the top all keywords but these are lost, and with them what is within."""
-    lost = [key for one in as_object(schema.get(PROPERTIES)).values() for key in as_object(one)]
-    after = _each_parameter(
-        schema,
-        lambda one: {key: one[key] for key in what.keys if key in one} if isinstance(one, dict) else one,
-    )
-    return removed(after, (key for key in lost if key not in what.keys))
+    lost: dict[str, None] = {}
+
+    def change(_: str, one: Any) -> Any:
+        others = [key for key in as_object(one) if key not in what.keys]
+        lost.update(dict.fromkeys(others))
+        return without(one, *others) if others else one
+
+    return removed(each_parameter(schema, change), lost)
 
 
 def _require(schema: Schema, what: SchemaChange) -> SentSchema:

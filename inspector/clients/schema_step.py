@@ -39,6 +39,14 @@ def everywhere(
     return {key: inner.get(key, value) for key, value in now.items()} if but else inner
 
 
+def each_parameter(schema: Schema, change: Callable[[str, Any], Any]) -> Schema:
+    """The schema with every parameter changed by its name; one that declares none stays as it is."""
+    properties = schema.get(PROPERTIES)
+    if not isinstance(properties, dict):
+        return schema
+    return schema | {PROPERTIES: {name: change(name, one) for name, one in properties.items()}}
+
+
 def without_descriptions(schema: JsonObject) -> Schema:
     """A schema without its descriptions. A parameter named `description` stays."""
     return everywhere(schema, lambda one: without(one, DESCRIPTION))
