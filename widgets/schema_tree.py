@@ -229,9 +229,7 @@ class SchemaTree(Tree[Entry]):
         "schema-tree--warning",
     }
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("y", "copy", "copy", id="tree.copy"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy", "copy", id="tree.copy")]
 
     value: reactive[object] = reactive(None, always_update=True, init=False)
     """The schema or the JSON value."""

@@ -112,10 +112,7 @@ def definition_changes(before: Tool, after: Tool) -> tuple[DefinitionChange, ...
         ("description", _prose(before.description, after.description)),
         ("parameters", _values(before.input_schema, after.input_schema)),
         ("result", _values(before.output_schema, after.output_schema)),
-        (
-            "annotations",
-            _values(*claims),
-        ),
+        ("annotations", _values(*claims)),
         ("tags", _values({"tags": before.tags}, {"tags": after.tags})),
         ("_meta", _values(before.meta or None, after.meta or None)),
         ("tasks", _values({"taskSupport": before.task_support}, {"taskSupport": after.task_support})),

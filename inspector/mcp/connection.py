@@ -16,13 +16,7 @@ from inspector.core.error import (
     StoreError,
     ToolsightError,
 )
-from inspector.core.events import (
-    ServerConnecting,
-    ServerFailed,
-    ServerReady,
-    ServerStopped,
-    ToolsChanged,
-)
+from inspector.core.events import ServerConnecting, ServerFailed, ServerReady, ServerStopped, ToolsChanged
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, SkippedTool, changed_files

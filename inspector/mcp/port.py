@@ -7,13 +7,7 @@ from dataclasses import replace
 from typing import Any, Final, Protocol
 
 from inspector.core.error import ClientRefusal, ServerExited
-from inspector.core.events import (
-    Decision as Decision,
-    Event,
-    ServerAnswered,
-    ServerAsked,
-    ServerAskedOften,
-)
+from inspector.core.events import Decision as Decision, Event, ServerAnswered, ServerAsked, ServerAskedOften
 from inspector.core.events.server import ServerQuestion
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing

@@ -128,11 +128,7 @@ def _accepted(text: str, by: str, read: int, written: int, stop: str = "endTurn"
 
 FILL_IN: Final = "fill in"
 DECLINE, LATER = Option("decline", "decline"), Option("later", "not now")
-ANSWERS: Final = {
-    DECLINE.value: DECLINED,
-    LATER.value: CANCELLED,
-    "model": ElicitationAnswer(Action.ACCEPT),
-}
+ANSWERS: Final = {DECLINE.value: DECLINED, LATER.value: CANCELLED, "model": ElicitationAnswer(Action.ACCEPT)}
 """What an option says to the server; any other one needs values, or an address to be visited."""
 _NO_SECRETS = "Your answers go to the server unchanged. Never enter passwords, keys or tokens."
 _OPENS_NOTHING = (

@@ -213,13 +213,7 @@ class SessionParts:
         self.check = SettingsCheck(session, live)
         self.server_source = ports.source_for(live, lambda: bool(connections.connecting))
         self.server_changes = ServerChanges(
-            session,
-            live,
-            connections,
-            ports.editor,
-            ports.memory,
-            configure=configure,
-            rebuild=rebuild,
+            session, live, connections, ports.editor, ports.memory, configure=configure, rebuild=rebuild
         )
         self.breakers = Breakers(session, ports.breakers, ports.clock, live)
         # From other sessions learns only who sees everything.

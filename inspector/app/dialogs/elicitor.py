@@ -33,15 +33,7 @@ from inspector.mcp.elicitation import (
 from inspector.mcp.question import ANSWERS, SamplingRequest, server_question, sign_in_question
 from inspector.mcp.sign_in.person import open_in_browser, read_answer
 from inspector.schema.schema import FORMATS
-from widgets import (
-    NOTHING,
-    Field,
-    Guarded,
-    PlainInput,
-    SchemaForm,
-    middle,
-    plain,
-)
+from widgets import NOTHING, Field, Guarded, PlainInput, SchemaForm, middle, plain
 from widgets.prompt import Kind
 
 if TYPE_CHECKING:

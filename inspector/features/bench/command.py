@@ -15,15 +15,7 @@ from inspector.cli import composition
 from inspector.cli.launch import as_clients, client_ranker, say_search_as
 from inspector.cli.options import COMMON, CommandGroup, Options, as_json
 from inspector.cli.run import Exit
-from inspector.cli.table import (
-    Progress,
-    cancellation,
-    is_json,
-    say,
-    show,
-    side_by_side,
-    terminal_width,
-)
+from inspector.cli.table import Progress, cancellation, is_json, say, show, side_by_side, terminal_width
 from inspector.clients.client import Client
 from inspector.config.setting import value_of
 from inspector.core.error import ModelError

@@ -13,8 +13,5 @@ FEATURE = Feature(
             at="page:BenchScreen",
         ),
     ),
-    commands=(
-        CommandInfo("bench", "command:bench", "Find"),
-        CommandInfo("bench label", "dataset:label"),
-    ),
+    commands=(CommandInfo("bench", "command:bench", "Find"), CommandInfo("bench label", "dataset:label")),
 )

@@ -20,18 +20,7 @@ from inspector.schema.schema import SchemaField, fields
 from inspector.schema.validity import SchemaFault, faults
 from inspector.search.index.vocabulary import terms
 
-(
-    EMPTY,
-    LOST,
-    UNREACHED,
-    PAGE_LOST,
-    PAGE_UNREAD,
-    NAME_REFUSED,
-    SCHEMA_REFUSED,
-    INVALID,
-    NO_TASK,
-    CUT,
-) = rules(
+(EMPTY, LOST, UNREACHED, PAGE_LOST, PAGE_UNREAD, NAME_REFUSED, SCHEMA_REFUSED, INVALID, NO_TASK, CUT) = rules(
     Stage.FOUND,
     """
     no-description | warning | It has no description

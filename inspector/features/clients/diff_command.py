@@ -27,10 +27,7 @@ def diff(first: str, second: str) -> None:
     rules = [(name, *values) for name, values in _rules(*pair) if values[0] != values[1]]
     facts = {one.name: _only_in(one, other) for one, other in (pair, pair[::-1])}
     show(
-        {
-            "rules": [{"rule": name, "first": a, "second": b} for name, a, b in rules],
-            "facts": facts,
-        },
+        {"rules": [{"rule": name, "first": a, "second": b} for name, a, b in rules], "facts": facts},
         _diff_report(pair, rules, facts),
     )
 
@@ -61,9 +58,7 @@ def _only_in(one: Client, other: Client) -> list[dict[str, Any]]:
 
 
 def _diff_report(
-    pair: tuple[Client, Client],
-    rules: list[tuple[str, Any, Any]],
-    facts: dict[str, list[dict[str, Any]]],
+    pair: tuple[Client, Client], rules: list[tuple[str, Any, Any]], facts: dict[str, list[dict[str, Any]]]
 ) -> Iterator[str | Table]:
     columns = (
         Column("rule", lambda row: row[0], NAME),

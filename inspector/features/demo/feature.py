@@ -2,8 +2,4 @@
 
 from inspector.core.feature import CommandInfo, Feature
 
-FEATURE = Feature(
-    "demo",
-    commands=(CommandInfo("demo", "command:demo", "See"),),
-    models="model:model",
-)
+FEATURE = Feature("demo", commands=(CommandInfo("demo", "command:demo", "See"),), models="model:model")

@@ -110,10 +110,7 @@ def _wrapped(text: str, width: int) -> str:
     )
 
 
-@click.group(
-    cls=CommandGroup,
-    invoke_without_command=True,
-)
+@click.group(cls=CommandGroup, invoke_without_command=True)
 @as_json
 @click.pass_context
 def scenario(context: click.Context, /) -> None:

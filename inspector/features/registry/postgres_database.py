@@ -158,12 +158,7 @@ class PostgresDatabase:
     """A connection to read with and one to write with, so that no search waits for a synchronisation."""
 
     def __init__(
-        self,
-        url: str,
-        *,
-        reader: str = "",
-        timeout: int = TIMEOUT_S,
-        read_only: bool = False,
+        self, url: str, *, reader: str = "", timeout: int = TIMEOUT_S, read_only: bool = False
     ) -> None:
         """Nothing is connected yet. `reader` are settings of the connection to read with, as SQL.
 

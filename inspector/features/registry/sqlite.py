@@ -16,11 +16,7 @@ from numpy.typing import NDArray
 
 from inspector.core.access import Sight
 from inspector.core.error import StoreError
-from inspector.features.registry.acceptance import (
-    Neighbour,
-    RegisteredTool,
-    SyncReport,
-)
+from inspector.features.registry.acceptance import Neighbour, RegisteredTool, SyncReport
 from inspector.features.registry.tool_registry import (
     IDS_A_STATEMENT,
     Condition,

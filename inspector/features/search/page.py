@@ -14,14 +14,7 @@ from textual.getters import query_one
 from textual.widgets import ContentSwitcher, Static
 
 from inspector.app.dialogs.export import ToolPicker
-from inspector.app.place import (
-    Destination,
-    EditPage,
-    FindingsPage,
-    SearchPage,
-    WhyNotPage,
-    WorklistPage,
-)
+from inspector.app.place import Destination, EditPage, FindingsPage, SearchPage, WhyNotPage, WorklistPage
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest

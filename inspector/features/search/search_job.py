@@ -232,11 +232,7 @@ _GAP = "   "
 
 
 def heading(
-    report: SearchReport | None,
-    session: SessionView,
-    intro: Content,
-    away: Iterable[ServerState],
-    width: int,
+    report: SearchReport | None, session: SessionView, intro: Content, away: Iterable[ServerState], width: int
 ) -> Content:
     """Return which servers are away, and what there is to say of the search, or before one."""
     state = session.state

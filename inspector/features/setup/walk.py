@@ -261,9 +261,7 @@ def _listed(state: ServerState, found: ServerDelivery | None) -> Iterator[Step]:
             yield Step(name, LOST if kind in KEEPS_OUT else LOOK, says, _CURES[name])
         else:
             yield Step(
-                name,
-                WORKS,
-                f"protocol {state.info.speaks}" if name == "handshake" else f"{every}, none lost",
+                name, WORKS, f"protocol {state.info.speaks}" if name == "handshake" else f"{every}, none lost"
             )
 
 

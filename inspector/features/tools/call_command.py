@@ -27,13 +27,7 @@ from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.core.text import did_you_mean, file_name
 from inspector.core.tool import Tool
-from inspector.features.tools.call import (
-    CALL_FORMS,
-    CallForm,
-    read_arguments,
-    result_changes,
-    written,
-)
+from inspector.features.tools.call import CALL_FORMS, CallForm, read_arguments, result_changes, written
 from inspector.loop.approval import why_confirm
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import checked_output

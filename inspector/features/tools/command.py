@@ -18,17 +18,7 @@ from inspector.clients.delivery import ServerDelivery
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, milliseconds
-from inspector.core.report import (
-    COUNT,
-    MILLISECONDS,
-    NAME,
-    NUMBER,
-    Block,
-    Column,
-    Fact,
-    Facts,
-    Table,
-)
+from inspector.core.report import COUNT, MILLISECONDS, NAME, NUMBER, Block, Column, Fact, Facts, Table
 from inspector.core.server import STDERR_LINES, ServerPhase
 from inspector.core.session import ServerState
 from inspector.core.text import closest

@@ -27,10 +27,7 @@ def call_facts(cost: CallCost, prices: Prices | None) -> Facts:
         (
             Fact("sent", f"{sent}; binding every tool would have taken {cost.static_tools:,}"),
             Fact("input", input_line(cost)),
-            Fact(
-                "billed",
-                f"{charge.billed(cost.terms):,.0f} tokens{_cached(charge.hit_rate)}",
-            ),
+            Fact("billed", f"{charge.billed(cost.terms):,.0f} tokens{_cached(charge.hit_rate)}"),
             *_cache(cost),
             *_reported(cost),
             *([] if prices is None else [Fact("price", _price(cost, prices))]),
@@ -77,10 +74,7 @@ def session_facts(costs: Sequence[CallCost], prices: Prices | None, model: str) 
         (
             *known,
             Fact("input", f"{tokens(raw)} tokens"),
-            Fact(
-                "billed",
-                f"{tokens(round(billed))} tokens{_cached(read / raw if raw else 0.0)}",
-            ),
+            Fact("billed", f"{tokens(round(billed))} tokens{_cached(read / raw if raw else 0.0)}"),
             Fact("prices", price_text(prices, model)),
         ),
         "What the calls cost",

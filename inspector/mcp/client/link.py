@@ -6,11 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from mcp import Client, MCPError, types
-from mcp_types import (
-    INVALID_PARAMS,
-    MISSING_REQUIRED_CLIENT_CAPABILITY,
-    URL_ELICITATION_REQUIRED,
-)
+from mcp_types import INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY, URL_ELICITATION_REQUIRED
 from pydantic import RootModel, ValidationError
 
 from inspector.core.error import (

@@ -6,16 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from inspector.core.number import percent
-from inspector.core.ranking import (
-    TOLERANCE,
-    USED_BEFORE,
-    Answer,
-    Outcome,
-    Part,
-    Score,
-    SearchRequest,
-    Signal,
-)
+from inspector.core.ranking import TOLERANCE, USED_BEFORE, Answer, Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.tool import Tool, why_destroys
 from inspector.search.answer.answer_text import told_apart
 from inspector.search.answer.search import NEAR, SearchRules

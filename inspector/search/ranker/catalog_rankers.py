@@ -136,12 +136,7 @@ class AffinityRanker:
 class CatalogRankers:
     """The rankers of one index; rankers with a common part share one instance of it."""
 
-    def __init__(
-        self,
-        index: ToolIndex,
-        settings: DiscoverySettings,
-        used: PastUse = NOTHING_USED,
-    ) -> None:
+    def __init__(self, index: ToolIndex, settings: DiscoverySettings, used: PastUse = NOTHING_USED) -> None:
         """What was `used` counts in the configured ranker alone, with the weight that the settings say."""
         self.index = index
         self.settings = settings

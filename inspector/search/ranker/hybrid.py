@@ -22,14 +22,7 @@ from inspector.search.ranker.bm25 import Bm25Ranker
 from inspector.search.ranker.fusion import STATIC, Evidence
 from inspector.search.ranker.keyword import COVERED, Tiers
 from inspector.search.ranker.query_fusion import QueryEvidence, QueryFusion
-from inspector.search.ranker.ranker import (
-    LOOKED_AT,
-    TIER_STEP,
-    Mask,
-    Ranking,
-    Scores,
-    best_first,
-)
+from inspector.search.ranker.ranker import LOOKED_AT, TIER_STEP, Mask, Ranking, Scores, best_first
 
 # The confidence that a tool can do what a clause of a query asks. It decides what a search answers.
 

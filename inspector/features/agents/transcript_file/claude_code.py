@@ -9,14 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.core.message import ToolCall, Usage
-from inspector.features.agents.transcript import (
-    TOTALS,
-    Begun,
-    Compacted,
-    Entry,
-    Searched,
-    Tally,
-)
+from inspector.features.agents.transcript import TOTALS, Begun, Compacted, Entry, Searched, Tally
 from inspector.features.agents.transcript_file.claude_context import ContextReader, is_by_person
 from inspector.features.agents.transcript_file.message import Places, usage_of, wanted
 from inspector.features.agents.transcript_file.record_reader import (

@@ -37,7 +37,7 @@ _STATES = frozenset(
     | {"security_risk_score", "realtime_item"}
 )
 KINDS = _STATES | {
-    *("response_item", "event_msg", "turn_context", "session_meta", "compacted", "token_usage_record"),
+    *("response_item", "event_msg", "turn_context", "session_meta", "compacted", "token_usage_record")
 }
 """The kinds of its records."""
 # What is said in them is in other records, too, or is not about tools.

@@ -9,13 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from inspector.core.message import ToolCall, Usage
-from inspector.features.agents.transcript import (
-    TOTALS,
-    AgentTool,
-    Begun,
-    Compacted,
-    Tally,
-)
+from inspector.features.agents.transcript import TOTALS, AgentTool, Begun, Compacted, Tally
 from inspector.features.agents.transcript_file.message import MessageReader
 from inspector.features.agents.transcript_file.record_reader import (
     OpenAnswer,

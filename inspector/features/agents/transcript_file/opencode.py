@@ -13,13 +13,7 @@ from typing import Any
 from inspector.core.error import ConfigError
 from inspector.features.agents.transcript import Compacted
 from inspector.features.agents.transcript_file.message import MessageReader, value_at
-from inspector.features.agents.transcript_file.record_reader import (
-    OpenAnswer,
-    mappings,
-    number,
-    said,
-    text,
-)
+from inspector.features.agents.transcript_file.record_reader import OpenAnswer, mappings, number, said, text
 from inspector.schema.json_value import as_object
 from inspector.store.database import BUSY_SECONDS, opened_to_read
 

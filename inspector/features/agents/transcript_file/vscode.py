@@ -8,14 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.core.message import ToolCall
-from inspector.features.agents.transcript import (
-    AgentTool,
-    Asked,
-    Begun,
-    Called,
-    Interrupted,
-    ServerAnnounced,
-)
+from inspector.features.agents.transcript import AgentTool, Asked, Begun, Called, Interrupted, ServerAnnounced
 from inspector.features.agents.transcript_file.message import Places, usage_of
 from inspector.features.agents.transcript_file.record_reader import (
     OpenAnswer,

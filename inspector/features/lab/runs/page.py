@@ -23,15 +23,7 @@ from inspector.core.report import NOTHING
 from inspector.core.tool import Tool
 from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.conversation import KINDS, playable, profiles_for, session_run
-from inspector.features.lab.runs.facts import (
-    CALLS,
-    MONEY,
-    SEARCHING,
-    TABLES,
-    Told,
-    heading,
-    play_again,
-)
+from inspector.features.lab.runs.facts import CALLS, MONEY, SEARCHING, TABLES, Told, heading, play_again
 from inspector.features.lab.runs.recorded_agent import Reason
 from inspector.features.lab.runs.recorded_batch import SetupSummary, setups
 from inspector.features.lab.runs.recorded_run import Need, PlayedRun

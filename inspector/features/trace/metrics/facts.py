@@ -9,12 +9,7 @@ from inspector.core.error import BreakerState
 from inspector.core.number import count, percent, shown_moment, tokens
 from inspector.core.report import COUNT, MILLISECONDS, NOTHING, NUMBER, SHARE, TWO, Column, Section, Table
 from inspector.features.trace.metrics.discovery import Cases, Sample, as_json
-from inspector.features.trace.metrics.gathering import (
-    CallUse,
-    InertiaCount,
-    ReliabilityCount,
-    Telemetry,
-)
+from inspector.features.trace.metrics.gathering import CallUse, InertiaCount, ReliabilityCount, Telemetry
 from inspector.session.miss import Backlog, MissCause
 
 MOST = 12
