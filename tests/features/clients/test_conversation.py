@@ -96,6 +96,17 @@ def test_what_is_left_of_a_result_is_its_beginning_and_its_end(size: int, head: 
     assert 0 <= tail * 8 - end < 8
 
 
+def test_a_tool_that_is_bound_is_called_by_its_name_there_whatever_a_text_calls_it(
+    client: FollowingClient,
+) -> None:
+    talk, heard = Conversation(client.server_log), read("chat", client.body())
+    bound = next(one for one in heard.tools if one.description.startswith("auk-a00"))
+    own = SentTool("python", "", "", "Runs code.", {"properties": {"code": {}}}, way="code")
+    text = SentText("system", f"- {SERVER}.ping: Answers.", "messages[0]")
+    tools = (own, replace(bound, name="marked-server_ping_ff1e07b5830f"))
+    assert calls(talk, replace(heard, tools=tools, texts=(text,))) == ["marked-server_ping_ff1e07b5830f"]
+
+
 # What is no part of the script.
 
 

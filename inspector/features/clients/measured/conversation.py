@@ -251,9 +251,10 @@ class Conversation:
         )
 
     def _callable(self, key: Key) -> SentTool | None:
-        """By which name the server's tool is called: as it was sent, or as others of its namespace are."""
+        """By which name a tool is called: as it is bound, as it was sent, or as others of its namespace."""
+        bound = {one.full_name for one in self._tools}
         if named := [sent for _, sent in self.names_of(key) if sent.name]:
-            return min(named, key=lambda sent: (not sent.namespace, len(sent.name)))
+            return min(named, key=lambda one: (one.full_name not in bound, not one.namespace, len(one.name)))
         spaces = (sent.namespace for _, sent, _ in self.sent if sent.namespace)
         server = plain(key[0])
         return next((SentTool(plain(key[1]), "", one) for one in spaces if plain(one).endswith(server)), None)
