@@ -246,9 +246,8 @@ class Conversation:
             form = _CALL if code.parameters is None else _MAIN
             line = form % (sent.name, json.dumps(arguments))
             return self._made("call", key, code, {"code": line}, arguments)
-        return self._made(
-            "call", key, sent, {**_wanted(sent, self.log.marks.tools[key]), **arguments}, arguments
-        )
+        given = {**_wanted(sent, self.log.marks.tools[key]), **arguments}
+        return self._made("call", key, sent, given, arguments)
 
     def _callable(self, key: Key) -> SentTool | None:
         """By which name a tool is called: as it is bound, as it was sent, or as others of its namespace."""
