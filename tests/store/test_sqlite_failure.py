@@ -224,9 +224,10 @@ def test_a_database_of_an_older_program_is_brought_up_to_date(path: Path, stop_b
 def test_a_migration_that_fails_leaves_the_database_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    steps = (*migrations._STEPS, ("broken", "CREATE TABLE half (id);\nCREATE NONSENSE;\n"))
+    told, sql = {"broken": "CREATE TABLE half (id);\nCREATE NONSENSE;\n"}, migrations._sql
     with monkeypatch.context() as broken:
-        broken.setattr(migrations, "_STEPS", steps)
+        broken.setattr(migrations, "_STEPS", (*migrations._STEPS, "broken"))
+        broken.setattr(migrations, "_sql", lambda name: told.get(name) or sql(name))
         refusal(path)
     with SqliteStore(path) as store:
         store.append(said(1))
