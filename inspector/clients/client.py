@@ -333,24 +333,17 @@ class Kind(StrEnum):
     @property
     def topic(self) -> Topic:
         """What the rule behind it is about."""
-        return _TOPICS.get(self, Topic.LISTING)
+        return next((topic for topic, kinds in _TOPICS.items() if self in kinds), Topic.LISTING)
 
 
 _TOPICS = {
-    Kind.UNREACHED: Topic.PROTOCOL,
-    Kind.UNSURE: Topic.PROTOCOL,
-    Kind.NAME_REFUSED: Topic.NAMES,
-    Kind.SCHEMA_REFUSED: Topic.SCHEMAS,
-    Kind.TASK: Topic.TASKS,
-    Kind.MISFIT: Topic.RESULTS,
-    Kind.TWIN: Topic.NAMES,
-    Kind.NAME_CUT: Topic.NAMES,
-    Kind.INSTRUCTIONS_CUT: Topic.CUTS,
-    Kind.CUT: Topic.CUTS,
-    Kind.SCHEMA: Topic.SCHEMAS,
-    Kind.SILENT: Topic.SEARCH,
-    Kind.RENAMED: Topic.NAMES,
-    Kind.SPARE: Topic.SCHEMAS,
+    Topic.PROTOCOL: (Kind.UNREACHED, Kind.UNSURE),
+    Topic.NAMES: (Kind.NAME_REFUSED, Kind.TWIN, Kind.NAME_CUT, Kind.RENAMED),
+    Topic.SCHEMAS: (Kind.SCHEMA_REFUSED, Kind.SCHEMA, Kind.SPARE),
+    Topic.TASKS: (Kind.TASK,),
+    Topic.RESULTS: (Kind.MISFIT,),
+    Topic.CUTS: (Kind.INSTRUCTIONS_CUT, Kind.CUT),
+    Topic.SEARCH: (Kind.SILENT,),
 }
 KEEPS_OUT = frozenset({Kind.UNREACHED, Kind.LOST, Kind.PAGE, Kind.NAME_REFUSED, Kind.SCHEMA_REFUSED})
 """What keeps a tool from the model, although it is meant for one."""

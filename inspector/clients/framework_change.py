@@ -1,7 +1,6 @@
 """What agent frameworks make of an input schema: changes by name, as `schema_change` has those of agents."""
 
 import re
-from collections.abc import Callable, Mapping
 from typing import Any
 
 from inspector.clients.client import Kind
@@ -281,15 +280,7 @@ def _objects(value: object) -> list[Schema]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-FRAMEWORK_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
-    "inline": _inline,
-    "fill_objects": _fill_objects,
-    "fill_parameters": _fill_parameters,
-    "describe": _describe,
-    "require_all": _require_all,
-    "retype": _retype,
-    "optional": _optional,
-    "lose_parameters": _lose_parameters,
-    "word": _word,
-    "flatten": _flatten,
-}
+FRAMEWORK_CHANGES = (
+    *(_inline, _fill_objects, _fill_parameters, _describe, _require_all, _retype, _optional),
+    *(_lose_parameters, _word, _flatten),
+)

@@ -101,22 +101,3 @@ def _differs(tool: Tool, name: str, description: str, parameters: JsonObject) ->
     if parameters != tool.input_schema:
         found["parameters"] = parameters
     return found
-
-
-def read_golden(file: Path) -> GoldenRun:
-    """A run from its file. Raises OSError, ValueError or KeyError for what is none."""
-    data = json.loads(file.read_text(encoding="utf-8"))
-    servers = json.loads((file.parents[1] / data["servers"]).read_text(encoding="utf-8"))
-    tools = {
-        (server, raw["name"]): declared_tool(server, raw, raw["page"])
-        for server, listed in servers.items()
-        for raw in listed
-    }
-    definitions = {}
-    for server, name, differs in data["definitions"]:
-        tool = tools[server, name]
-        said = (differs.get("description", tool.description), differs.get("parameters", tool.input_schema))
-        definitions[server, name] = (differs["name"], *said)
-    about = (data["client"], data["version"], data["model"], data["day"])
-    searches = {query: found and [*map(tuple, found)] for query, found in data["searches"].items()}
-    return GoldenRun(*about, list(tools.values()), definitions, searches, data["results"])

@@ -311,26 +311,12 @@ def _require(schema: Schema, what: SchemaChange) -> SentSchema:
     return SentSchema(schema | {REQUIRED: [*names(schema.get(REQUIRED)), *what.keys]})
 
 
+_CHANGES = (
+    *(_lose, _keep, _lose_top, _keep_top, _set_top, _fill_top, _add_parameter, _undescribe, _nullable),
+    *(_empty_references, _fill_items, _sort, _tell, _merge_all_of, _merge_branches, _type),
+    *(_replace_true, _keep_parameters, _require),
+)
 SCHEMA_CHANGES: Mapping[str, Callable[[Schema, SchemaChange], SentSchema]] = {
-    "lose": _lose,
-    "keep": _keep,
-    "lose_top": _lose_top,
-    "keep_top": _keep_top,
-    "set_top": _set_top,
-    "fill_top": _fill_top,
-    "add_parameter": _add_parameter,
-    "undescribe": _undescribe,
-    "nullable": _nullable,
-    "empty_references": _empty_references,
-    "fill_items": _fill_items,
-    "sort": _sort,
-    "tell": _tell,
-    "merge_all_of": _merge_all_of,
-    "merge_branches": _merge_branches,
-    "type": _type,
-    "replace_true": _replace_true,
-    "keep_parameters": _keep_parameters,
-    "require": _require,
-    **FRAMEWORK_CHANGES,
+    change.__name__.strip("_"): change for change in (*_CHANGES, *FRAMEWORK_CHANGES)
 }
 """The changes by name."""

@@ -1,5 +1,6 @@
 """How near a client's rules come to what the client really sent and found, in fixtures/clients."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from inspector.clients.client import ClientKind, all_clients, find_client
-from inspector.clients.golden import GoldenRun, Key, read_golden
+from inspector.clients.golden import GoldenRun, Key, declared_tool
 from inspector.clients.seen import as_sent, see_all
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
@@ -18,6 +19,26 @@ from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.tokens.counter import TiktokenCounter
 from tests.clients.test_framework_fidelity import SAME_TOOLS, SERVERS
 from tests.support.in_process import fixture_module
+
+
+def read_golden(file: Path) -> GoldenRun:
+    """A run from its file, as `write_golden` writes it."""
+    data = json.loads(file.read_text(encoding="utf-8"))
+    servers = json.loads((file.parents[1] / data["servers"]).read_text(encoding="utf-8"))
+    tools = {
+        (server, raw["name"]): declared_tool(server, raw, raw["page"])
+        for server, listed in servers.items()
+        for raw in listed
+    }
+    definitions = {}
+    for server, name, differs in data["definitions"]:
+        tool = tools[server, name]
+        said = (differs.get("description", tool.description), differs.get("parameters", tool.input_schema))
+        definitions[server, name] = (differs["name"], *said)
+    about = (data["client"], data["version"], data["model"], data["day"])
+    searches = {query: found and [*map(tuple, found)] for query, found in data["searches"].items()}
+    return GoldenRun(*about, list(tools.values()), definitions, searches, data["results"])
+
 
 FILES = sorted((Path(__file__).parents[2] / "fixtures/clients").glob("*/run.json"))
 RUNS = [read_golden(file) for file in FILES]

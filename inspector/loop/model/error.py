@@ -1,9 +1,13 @@
 """Turns litellm's exceptions into a ModelError: one line that says what happened, and what to try."""
 
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
+from importlib.resources import files
+
+from pydantic import TypeAdapter
 
 from inspector.core.error import FailureKind, ModelError
 from inspector.core.number import duration
@@ -37,108 +41,9 @@ class Kind:
         )
 
 
-# The first that fits, from the special to the general: providers use one status for several things, and
-# litellm one class (its InternalServerError) for everything unexpected.
-KINDS = (
-    Kind(
-        "litellm does not know the provider of {model}",
-        "Write provider/model: openai/…, anthropic/…, ollama/…, or demo/planner.",
-        pattern="LLM Provider NOT provided",
-        quotes=False,
-    ),
-    Kind(
-        "{model} does not support tools",
-        "Use a model that supports tool calls.",
-        pattern=r"(?:not support|unsupported|that support)\b.{0,60}\btool|\btools?\b.{0,60}not support",
-    ),
-    Kind(
-        "the key for {who} cannot be sent",
-        "Set {key} again: it contains a line break or another invalid character.",
-        classes=("UnicodeEncodeError",),
-        pattern=r"control character detected in headers|illegal header value",
-        quotes=False,
-    ),
-    Kind(
-        "the request is too long for {model}",
-        "Start a new session, bind fewer tools, or use a model with a larger window.",
-        statuses=(413,),
-        classes=("ContextWindowExceededError",),
-        pattern=r"context_length_exceeded|prompt is too long|maximum context|exceeds the maximum number",
-    ),
-    Kind(
-        "the account at {who} is out of credit or quota",
-        "Add credit or raise the limit there, or use another model.",
-        statuses=(402,),
-        pattern=r"billing_error|credit balance|insufficient[ _](?:credits?|balance|quota|funds)",
-    ),
-    Kind(
-        "{who} is limiting your request rate",
-        "Wait, or use another model.",
-        statuses=(429,),
-        classes=("RateLimitError",),
-        failure=FailureKind.RATE_LIMIT,
-    ),
-    Kind(
-        "{who} rejected the key",
-        "Set {key} to a valid key that may use {name}.",
-        statuses=(401, 403),
-        classes=("AuthenticationError", "PermissionDeniedError"),
-        pattern=r"api_key_invalid|invalid_api_key|authentication_error",
-    ),
-    Kind(
-        "{who} has no model {name} at this address",
-        "Check the name with its provider's prefix, and --api-base, which mostly ends in /v1; "
-        "`ollama pull {name}` downloads one for Ollama.",
-        statuses=(404, 405),
-        classes=("NotFoundError",),
-        pattern=r"not_found_error|\bmodels?(?:\b|_).{0,80}(?:not.found|not exist)|not a valid model",
-    ),
-    Kind(
-        "cannot connect to {place}: {reason}",
-        "Check the network and --api-base; a model on this machine needs its server, such as `ollama serve`.",
-        classes=(
-            "ConnectError",
-            "ConnectTimeout",
-            "ClientConnectorError",
-            "InvalidURL",
-            "UnsupportedProtocol",
-        ),
-        quotes=False,
-        failure=FailureKind.TRANSPORT,
-    ),
-    Kind(
-        "{who} did not answer in time",
-        "Try again, or send a smaller request.",
-        statuses=(408, 504),
-        classes=("ReadTimeout", "Timeout"),
-        quotes=False,
-        failure=FailureKind.TIMEOUT,
-    ),
-    Kind(
-        "{who} stopped in the middle of its answer",
-        "The connection was lost. Try again.",
-        classes=("ReadError", "RemoteProtocolError"),
-        pattern="closed the responses stream before",
-        quotes=False,
-        failure=FailureKind.TRANSPORT,
-    ),
-    Kind(
-        "{who} did not send a model's answer",
-        "Check that --api-base is the address of a model server.",
-        classes=("JSONDecodeError", "APIResponseValidationError", "KeyError"),
-        pattern=r"invalid response from LLM|'choices'|converting to valid response",
-        quotes=False,
-    ),
-    Kind(
-        "{who} cannot answer now",
-        "Try again later, or use another model.",
-        statuses=(500, 502, 503, *range(520, 530)),
-        classes=("ServiceUnavailableError",),
-        pattern=r"\boverloaded",
-        failure=FailureKind.TRANSPORT,
-    ),
-    Kind("{who} failed", "Try again, or use another model."),
-)
+_TEXTS = tomllib.loads(files(__package__).joinpath("kinds.toml").read_text(encoding="utf-8"))
+KINDS = TypeAdapter(tuple[Kind, ...]).validate_python(_TEXTS["kind"])
+"""The first that fits counts."""
 
 
 _MISSING_KEY = re.compile(
