@@ -68,7 +68,6 @@ class DroidReader(MessageReader):
     BEFORE, BETWEEN = "", "___"
     SEARCH = "ToolSearch"
     BESIDE = "tokenUsage"
-    STATES = frozenset({"agent_turn_outcome", "todo_state", "session_settings"})
 
     def _found(self, words: str) -> Iterable[AgentTool]:
         return self._named_in(_LOADED, words)

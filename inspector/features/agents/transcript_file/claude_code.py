@@ -14,6 +14,7 @@ from inspector.features.agents.transcript_file.claude_context import ContextRead
 from inspector.features.agents.transcript_file.message import Places, usage_of, wanted
 from inspector.features.agents.transcript_file.record_reader import (
     COPY,
+    LEFT_OUT,
     NOT_ASKED,
     OpenAnswer,
     agent_tool,
@@ -33,12 +34,7 @@ SEARCH = "ToolSearch"
 _SERVER_SEARCH = "tool_search_tool"
 _SYNTHETIC = "<synthetic>"
 _CONVERSATION = frozenset({"user", "assistant", "system", "attachment"})
-STATES = frozenset(
-    {"summary", "progress", "last-prompt", "ai-title", "custom-title", "mode", "permission-mode"}
-    | {"queue-operation", "file-history-snapshot", "file-history-delta", "bridge-session", "pr-link"}
-    | {"agent-name", "agent-color", "atis-latch", "worktree-state", "relocated", "frame-link", "cost-state"}
-    | {"fork-context-ref", "tools-used"}
-)
+STATES = LEFT_OUT["claude-code"]["records"]
 """The kinds of records that are not about models and tools."""
 _USED: Places = (
     "input_tokens + cache_creation_input_tokens + cache_read_input_tokens",

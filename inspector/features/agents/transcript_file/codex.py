@@ -14,6 +14,7 @@ from inspector.features.agents.transcript_file.message import Places, usage_of
 from inspector.features.agents.transcript_file.openai_item import ItemReader
 from inspector.features.agents.transcript_file.record_reader import (
     COPY,
+    LEFT_OUT,
     OpenAnswer,
     agent_tool,
     arguments,
@@ -32,28 +33,12 @@ _USED: Places = (
     "reasoning_output_tokens",
 )
 _TOTALS = (*_USED, "total_tokens")
-_STATES = frozenset(
-    {"world_state", "inter_agent_communication", "inter_agent_communication_metadata", "retained_context"}
-    | {"security_risk_score", "realtime_item"}
-)
+_KNOWN = LEFT_OUT["codex"]
+_STATES = _KNOWN["records"]
 KINDS = _STATES | {
     *("response_item", "event_msg", "turn_context", "session_meta", "compacted", "token_usage_record")
 }
 """The kinds of its records."""
-# What is said in them is in other records, too, or is not about tools.
-_EVENTS = frozenset(
-    {"user_message", "agent_message", "agent_reasoning", "agent_reasoning_raw_content", "context_compacted"}
-    | {"agent_reasoning_section_break", "thread_rolled_back", "entered_review_mode", "exited_review_mode"}
-    | {"patch_apply_begin", "patch_apply_end", "web_search_begin", "web_search_end", "image_generation_end"}
-    | {"exec_command_begin", "exec_command_end", "item_started", "thread_goal_updated"}
-    | {"sub_agent_activity", "mcp_tool_call_begin", "view_image_tool_call", "thread_name_updated"}
-)
-# Completed items that other records have, too. What code of the model called is in these alone.
-_ITEMS = frozenset(
-    {"UserMessage", "HookPrompt", "AgentMessage", "Plan", "Reasoning", "WebSearch", "ImageView", "Sleep"}
-    | {"CollabAgentToolCall", "SubAgentActivity", "ImageGeneration", "FileChange", "ContextCompaction"}
-    | {"FunctionCallOutput", "Extension", "CommandExecution", "DynamicToolCall"}
-)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|µs|us|ns)")
 _MILLISECONDS = {"s": 1000.0, "ms": 1.0, "µs": 1e-3, "us": 1e-3, "ns": 1e-6}
 
@@ -219,7 +204,7 @@ class CodexReader(ItemReader):
                 self._interrupt(reason, at, by_user=reason == "interrupted")
             case "error":
                 self._interrupt(text(payload.get("message")), at)
-            case kind if kind in _EVENTS:
+            case kind if kind in _KNOWN["events"]:
                 self.tally.leave_out(f"event {kind}")
             case kind:
                 self.tally.count_unknown(f"event {kind}")
@@ -230,7 +215,7 @@ class CodexReader(ItemReader):
                 self._mcp_ended(_ended(item), at)
             case "CommandExecution" | "DynamicToolCall" if self._is_new("call", text(item.get("id"))):
                 self._add(_ran(item, at))
-            case kind if kind in _ITEMS:
+            case kind if kind in _KNOWN["items"]:
                 self.tally.leave_out(f"item {kind}")
             case kind:
                 self.tally.count_unknown(f"item {kind}")

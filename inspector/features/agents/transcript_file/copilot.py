@@ -12,6 +12,7 @@ from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import TOTALS, AgentTool, Begun, Compacted, Tally
 from inspector.features.agents.transcript_file.message import MessageReader
 from inspector.features.agents.transcript_file.record_reader import (
+    LEFT_OUT,
     OpenAnswer,
     arguments,
     count,
@@ -28,20 +29,7 @@ _READ = frozenset(
     | {"session.error", "session.shutdown", "user.message", "assistant.message", "assistant.turn_end"}
     | {"tool.execution_start", "tool.execution_complete", "session.usage_record"}
 )
-# What is kept beside them: it is said in other events, too, or is not about models and tools.
-_STATES = (
-    *("autopilot_objective_changed", "auto_mode_resolved", "binary_asset", "compaction_start", "handoff"),
-    *("context_changed", "context_cleared", "info", "mode_changed", "permissions_changed", "plan_changed"),
-    *("remote_steerable_changed", "schedule_created", "schedule_cancelled", "schedule_rearmed", "warning"),
-    *("session_limits_changed", "task_complete", "truncation", "usage_checkpoint", "workspace_file_changed"),
-)
-_NOT_READ = frozenset(
-    {f"session.{state}" for state in _STATES}
-    | {f"subagent.{state}" for state in ("started", "completed", "failed", "selected", "deselected")}
-    | {f"{ask}.{state}" for ask in ("permission", "external_tool") for state in ("requested", "completed")}
-    | {"assistant.turn_start", "assistant.reasoning", "tool_search.activated", "skill.invoked"}
-    | {"hook.start", "hook.end", "system.message", "system.notification", "tool.user_requested"}
-)
+_NOT_READ = LEFT_OUT[AGENT]["records"]
 _COUNTS = ("input_tokens", "output_tokens", "cached_tokens", "written_tokens")
 _INJECTED = ("skill-", "agent-")
 _BY_USER = ("user_initiated", "user_abort", "remote_command")
@@ -59,7 +47,6 @@ class CopilotReader(MessageReader):
 
     AGENT = AGENT
     USED = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens")
-    STATES = _NOT_READ
 
     def __init__(self, tally: Tally) -> None:
         super().__init__(tally)

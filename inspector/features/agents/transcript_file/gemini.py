@@ -34,7 +34,6 @@ class GeminiReader(MessageReader):
     AGENT = "gemini-cli"
     USED = ("input + tool", "output + thoughts", "cached", "", "thoughts")
     BEFORE, BETWEEN = "mcp_", "_"
-    STATES = frozenset({"info", "warning", "error"})
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
         if "$set" in record:

@@ -34,12 +34,6 @@ class KimiReader(MessageReader):
     BESIDE = "agents"
     TIME = "time"
     PER_SECOND = 1000
-    STATES = frozenset(
-        {"metadata", "runtime.set_binding", "mcp.tools_discovered", "permission.set_mode", "profile.bind"}
-        | {"agent.message.appended", "plugin.session_start", "usage.record", "agent.turn.ended", "turn.ended"}
-        | {"token_counting.measured", "token_counting.turn_recorded", "prompt.completed", "turn.prompt"}
-        | {"agent.turn.started"}
-    )
     _step = ""
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
@@ -105,7 +99,6 @@ class VibeReader(MessageReader):
     BESIDE = "session_id"
     TIME = "payload.input.determinism.time_unix_ms"
     PER_SECOND = 1000
-    STATES = frozenset({"command_reserved", "projection_delta", "receipt_succeeded"})
 
     def __init__(self, tally: Tally) -> None:
         super().__init__(tally)
@@ -190,10 +183,6 @@ class OpenHandsReader(MessageReader):
     BEFORE, BETWEEN = "", "_"
     BESIDE = "stats"
     OWN = frozenset({"file_editor", "task_tracker"})
-    STATES = frozenset(
-        {"ConversationStateUpdateEvent", "CondensationRequest", "CondensationSummaryEvent", "PauseEvent"}
-        | {"TokenEvent", "StreamingDeltaEvent", "LLMCompletionLogEvent", "HookExecutionEvent"}
-    )
 
     def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:
         if not self._is_first("event", text(record.get("id"))):

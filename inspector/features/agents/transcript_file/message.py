@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import TOTALS, AgentTool, Begun, Searched, Tally, ToolsOffered
 from inspector.features.agents.transcript_file.record_reader import (
+    LEFT_OUT,
     NOT_ASKED,
     OpenAnswer,
     RecordReader,
@@ -85,8 +86,7 @@ class MessageReader(RecordReader):
     `USED` is where an answer's tokens are. A tool's name has `BEFORE`, its server, `BETWEEN`, and its plain
     name; `OWN` are tools of the agent's own that look so, too. `SEARCH` is the agent's search for tools.
     `BESIDE` is a key that only the record of the whole session has, `BODY` one that every other has, `TIME`
-    where it has its time, of which `PER_SECOND` are a second. What records of the kinds in `STATES` say is in
-    others, too, or not about models and tools.
+    where it has its time, of which `PER_SECOND` are a second.
     """
 
     AGENT: ClassVar[str]
@@ -99,19 +99,19 @@ class MessageReader(RecordReader):
     BODY: ClassVar[str] = ""
     TIME: ClassVar[str] = "timestamp"
     PER_SECOND: ClassVar[int] = 1
-    STATES: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, tally: Tally) -> None:
         super().__init__(tally)
         self._beside: dict[str, Any] = {}
         self._model = ""
         self._named: dict[str, AgentTool] = {}
+        self._left_out = LEFT_OUT.get(self.AGENT, {}).get("records", frozenset())
 
     def take(self, record: dict[str, Any]) -> None:
         kind = text(record.get("type")) or text(record.get("kind"))
         if self.BESIDE and self.BESIDE in record:
             self._beside = record
-        elif kind in self.STATES:
+        elif kind in self._left_out:
             self.tally.leave_out(kind)
         elif self.BODY and self.BODY not in record:
             self.tally.count_unknown(kind)

@@ -7,6 +7,7 @@ from typing import Any
 from inspector.core.message import ToolCall
 from inspector.features.agents.transcript import AgentTool, Searched, Tally, ToolsOffered
 from inspector.features.agents.transcript_file.record_reader import (
+    LEFT_OUT,
     NOT_ASKED,
     OpenAnswer,
     RecordReader,
@@ -23,12 +24,7 @@ from inspector.features.agents.transcript_file.record_reader import (
 from inspector.schema.json_value import JsonObject, as_object
 
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "shell_call", "tool_search_call")
-_NOT_READ = frozenset(
-    {"reasoning", "web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"}
-    | {"computer_call", "computer_call_output", "mcp_approval_request", "mcp_approval_response", "compaction"}
-    | {"compaction_summary", "context_compaction", "ghost_snapshot", "agent_message", "program"}
-    | {"program_output", "configuration_update", "apply_patch_call", "apply_patch_call_output"}
-)
+_NOT_READ = LEFT_OUT["codex"]["parts"]
 _INJECTED = (
     *("<environment_context>", "<user_instructions>", "<INSTRUCTIONS>", "# AGENTS.md instructions"),
     *("<turn_aborted>", "<skill>", "<subagent_notification>", "<user_shell_command>"),

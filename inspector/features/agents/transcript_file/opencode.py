@@ -13,7 +13,14 @@ from typing import Any
 from inspector.core.error import ConfigError
 from inspector.features.agents.transcript import Compacted
 from inspector.features.agents.transcript_file.message import MessageReader, value_at
-from inspector.features.agents.transcript_file.record_reader import OpenAnswer, mappings, number, said, text
+from inspector.features.agents.transcript_file.record_reader import (
+    LEFT_OUT,
+    OpenAnswer,
+    mappings,
+    number,
+    said,
+    text,
+)
 from inspector.schema.json_value import as_object
 from inspector.store.database import BUSY_SECONDS, opened_to_read
 
@@ -21,9 +28,7 @@ MAGIC = b"SQLite format 3\0"
 _SESSIONS = "SELECT id, parent_id, directory, version, time_created FROM session ORDER BY time_created, id"
 _MESSAGES = "SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id"
 _PARTS = "SELECT data FROM part WHERE message_id = ? ORDER BY id"
-_NOT_READ = frozenset(
-    {"reasoning", "step-start", "snapshot", "patch", "file", "agent", "retry", "subtask", "compaction"}
-)
+_NOT_READ = LEFT_OUT["opencode"]["parts"]
 
 
 def is_database(path: Path) -> bool:

@@ -5,11 +5,13 @@ Of other programs' records each value is read as the type that it should have, o
 
 import json
 import re
+import tomllib
 from abc import ABC, abstractmethod
 from codecs import BOM_UTF8
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from importlib.resources import files
 from typing import Any
 
 from inspector.core.message import ToolCall, Usage
@@ -26,6 +28,12 @@ from inspector.features.agents.transcript import (
 )
 from inspector.schema.json_value import JsonObject, as_object
 
+_TEXT = files(__package__).joinpath("left_out.toml").read_text(encoding="utf-8")
+LEFT_OUT: Mapping[str, Mapping[str, frozenset[str]]] = {
+    agent: {what: frozenset(kinds) for what, kinds in told.items()}
+    for agent, told in tomllib.loads(_TEXT).items()
+}
+"""The kinds of records and of parts that are understood and not read, by agent."""
 _LARGEST = 2**53
 _DEEPEST = 100
 

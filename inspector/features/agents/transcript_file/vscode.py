@@ -8,29 +8,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from inspector.core.message import ToolCall
-from inspector.features.agents.transcript import AgentTool, Asked, Begun, Called, Interrupted, ServerAnnounced
-from inspector.features.agents.transcript_file.message import Places, usage_of
+from inspector.features.agents.transcript import AgentTool, Asked, Called, Interrupted, ServerAnnounced
+from inspector.features.agents.transcript_file.message import MessageReader
 from inspector.features.agents.transcript_file.record_reader import (
+    LEFT_OUT,
     OpenAnswer,
-    RecordReader,
     arguments,
     count,
     items,
     mappings,
-    moment,
     said,
     server_name,
     text,
 )
 from inspector.schema.json_value import as_object
 
-_NOT_READ = frozenset(
-    {"prepareToolInvocation", "inlineReference", "textEditGroup", "notebookEditGroup", "codeblockUri"}
-    | {"undoStop", "progressMessage", "progressTaskSerialized", "confirmation", "elicitationSerialized"}
-    | {"mcpServersStarting", "questionCarousel", "treeData", "warning", "thinking", "command", "references"}
-)
-_MILLISECONDS = 1000
-_USED: Places = ("promptTokens", "completionTokens", "", "", "")
+_NOT_READ = LEFT_OUT["vscode"]["parts"]
 _DENIED, _SKIPPED, _CANCELLED = 0, 5, 2
 
 
@@ -44,16 +37,20 @@ class _Round:
     at: float | None
 
 
-class VSCodeReader(RecordReader):
+class VSCodeReader(MessageReader):
     """Reads chats; each record is one."""
 
-    def take(self, record: dict[str, Any]) -> None:
+    AGENT = "vscode"
+    USED = ("promptTokens", "completionTokens", "", "", "")
+    TIME = "creationDate"
+    PER_SECOND = 1000
+
+    def _record(self, record: dict[str, Any], kind: str, at: float | None) -> None:  # noqa: ARG002 - has none
         requests = record.get("requests")
         if not isinstance(requests, list):
             self.tally.count_unknown("no chat")
             return
-        created = moment(record.get("creationDate"), self.tally, per_second=_MILLISECONDS)
-        self._begin(Begun("vscode", session=text(record.get("sessionId")), at=created))
+        self._start(record.get("sessionId"), at)
         for request in requests:
             if isinstance(request, dict):
                 self._request(request)
@@ -64,7 +61,7 @@ class VSCodeReader(RecordReader):
         request_id = text(request.get("requestId"))
         if not self._is_first(request_id):
             return
-        at = moment(request.get("timestamp"), self.tally, per_second=_MILLISECONDS)
+        at = self._time(request, "timestamp")
         message = request.get("message")
         words = text(message) or text(as_object(message).get("text")) or said(as_object(message).get("parts"))
         if words.strip():
@@ -82,7 +79,7 @@ class VSCodeReader(RecordReader):
         for one in rounds:
             self._answered(one, answer_id, text(request.get("modelId")))
         if self._answer is not None:
-            self._answer.usage = usage_of(as_object(result.get("usage")), _USED)
+            self._answer.usage = self._usage(result.get("usage"))
         self._close()
         self._ended(request, as_object(result.get("errorDetails")), at)
 
@@ -92,7 +89,7 @@ class VSCodeReader(RecordReader):
         rounds = []
         for one in mappings(metadata.get("toolCallRounds")):
             done = tuple(_call(call, invoked, results, at) for call in mappings(one.get("toolCalls")))
-            began = moment(one.get("timestamp"), self.tally, per_second=_MILLISECONDS)
+            began = self._time(one, "timestamp")
             when = at if began is None else began
             rounds.append(_Round(text(one.get("id")), said(one.get("response")), done, when))
         return rounds
