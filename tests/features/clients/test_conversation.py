@@ -1,13 +1,14 @@
 """The stand-in's conversation: a tool is known by its mark, and side requests are no part of the script."""
 
 import json
+from collections.abc import Container, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
-from inspector.clients.client import find_client
+from inspector.clients.client import Topic, find_client
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.marks import SERVER, Key, Marks, cut, kept_of
@@ -199,3 +200,37 @@ def test_a_search_whose_outcome_is_not_understood_has_found_neither_something_no
     assert searches["osprey"] is None
     assert searches["goshawk"] == []
     assert searches["kestrel"] == [(SERVER, "field_description")]
+
+
+# What a result shows.
+
+
+def results_of(client: FollowingClient, told: Mapping[str, Outcome], reached: Container[str]) -> list[str]:
+    """What is said of results where some tools get such outcomes, and only some calls reach the server."""
+    heard, talk = read("chat", client.body()), Conversation(client.server_log)
+    outcomes: list[Outcome] = []
+    while found := talk.reply(replace(heard, outcomes=tuple(outcomes), last=str(len(outcomes))))[0]:
+        for call in found:
+            if call.name in reached:
+                client.note("tools/call", name=call.name)
+            given = told.get(call.name, Outcome("", ("pong",), (), ""))
+            outcomes.append(replace(given, call=call.id, at="messages[1]"))
+    return [says for topic, says, _ in read_run(talk).facts if topic is Topic.RESULTS]
+
+
+def test_an_error_that_quotes_a_result_gives_none(client: FollowingClient) -> None:
+    text = "Invalid structured content, on instance {'wrong': 'a dabchick in the data'}"
+    [says] = results_of(client, {"misfit": Outcome("", (text,), (), "")}, ["misfit"])[:1]
+    assert says.startswith("Of a result that does not fit its output schema, the model gets: neither")
+
+
+def test_what_stands_in_the_users_message_after_a_result_reached_the_model(client: FollowingClient) -> None:
+    result = {"role": "tool", "tool_call_id": "", "content": "[done]"}
+    after = {"role": "user", "content": [{"type": "text", "text": "a puffin within"}]}
+    [outcome] = read("chat", {**client.body(), "messages": [result, after]}).outcomes
+    says = results_of(client, {"embedded": outcome}, ["embedded"])
+    assert "A result's resource reaches the model, as a text of the user after the result." in says
+
+
+def test_a_call_that_never_reached_its_server_says_nothing_of_results(client: FollowingClient) -> None:
+    assert results_of(client, {"misfit": Outcome("", ("SyntaxError",), (), "")}, []) == []

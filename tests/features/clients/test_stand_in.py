@@ -60,7 +60,7 @@ async def test_openais_own_client_gets_calls_from_chat_completions(tmp_path: Pat
         choices = [choice async for chunk in stream for choice in chunk.choices]
         calls = choices[0].delta.tool_calls or []
         assert len(calls) == 1
-        assert json.loads(calls[0].function.arguments) == {"query": "osprey"}
+        assert json.loads(calls[0].function.arguments) == {"query": "nonexistent"}
         assert choices[-1].finish_reason == "tool_calls"
 
 
@@ -92,7 +92,7 @@ async def test_a_client_of_anthropics_api_gets_calls(tmp_path: Path, monkeypatch
         request = replace(REQUEST, tools=(FUNCTION,))
         *_, reply = [part async for part in model.stream(request)]
     assert isinstance(reply, ModelReply)
-    assert [dict(call.arguments) for call in reply.tool_calls] == [{"query": "osprey"}]
+    assert [dict(call.arguments) for call in reply.tool_calls] == [{"query": "nonexistent"}]
 
 
 @pytest.mark.slow
@@ -104,7 +104,7 @@ async def test_a_client_of_geminis_api_gets_calls(tmp_path: Path, monkeypatch: p
         *_, reply = [part async for part in model.stream(request)]
         heard = one.conversation.exchanges[-1].heard
     assert isinstance(reply, ModelReply)
-    assert [dict(call.arguments) for call in reply.tool_calls] == [{"query": "osprey"}]
+    assert [dict(call.arguments) for call in reply.tool_calls] == [{"query": "nonexistent"}]
     assert (heard.api, heard.model, heard.streamed) == ("gemini", "gemini-2.5-pro", True)
 
 

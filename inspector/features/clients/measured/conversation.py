@@ -23,6 +23,8 @@ _DONE = "Measured."
 _LOADS = 8
 # A client whose servers were not there in time gets so many tries more, by calling what there is not.
 _TRIES, _NO_TOOL = 3, "mcp__marked-server__ping"
+# The first search may be answered before the servers are there.
+_NOTHING = "nonexistent"
 _MOST = 600
 
 Kind = Literal["search", "load", "list", "call", "wait"]
@@ -200,8 +202,8 @@ class Conversation:
     def _searches(self, search: SentTool) -> Iterator[tuple[Asked, ...]]:
         """One query a request, as what it finds may only be told by what is bound in the next one."""
         marks = self.log.marks
-        for query in marks.queries:
-            yield (self._searched("search", query, search),)
+        yield (self._searched("wait", _NOTHING, search),)
+        yield from ((self._searched("search", query, search),) for query in marks.queries)
         shown = "functions" in _given(search)
         for first in range(0, len(marks.loads), _LOADS):
             keys = marks.loads[first : first + _LOADS]
@@ -286,7 +288,7 @@ _SCHEMAS = ("parameters", "parametersJsonSchema", "input_schema", "inputSchema")
 def listed(outcome: Outcome) -> Iterator[SentTool]:
     """The tools that stand in the texts of an outcome as JSON. What was cut is no JSON."""
     decoder = json.JSONDecoder()
-    for number, part in enumerate(outcome.parts):
+    for part in outcome.parts:
         text, at = part if isinstance(part, str) else str(part.get("text", "")), 0
         while (at := text.find('{"', at)) >= 0:
             try:
@@ -296,6 +298,5 @@ def listed(outcome: Outcome) -> Iterator[SentTool]:
                 continue
             schema = next((one[key] for key in _SCHEMAS if isinstance(one.get(key), dict)), None)
             if isinstance(one.get("name"), str) and ("description" in one or schema is not None):
-                where = f"{outcome.at}.output[{number}]"
                 about = str(one.get("description") or "")
-                yield SentTool(one["name"], where, "", about, schema, way="listed")
+                yield SentTool(one["name"], outcome.at, "", about, schema, way="listed")

@@ -182,7 +182,8 @@ def cut(whole: str, text: str) -> tuple[int, str, str]:
     exactly = _alike(whole, sent, indented=False)
     if kept - exactly[0] < _STEP:
         kept, at = exactly
-    if kept == len(whole):
+    # A blank at its end may go.
+    if kept >= len(whole.rstrip()):
         return 0, "", f"all {kept:,} characters are sent."
     rest = sent[at:].partition("\n")[0][:_TAIL].strip()
     then = f", then “{rest}”" if rest else ""

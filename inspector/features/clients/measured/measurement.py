@@ -45,7 +45,7 @@ _LAST_WORDS = 2_000
 # A client that has got its last answer may take so long to end.
 _LAST_SECONDS = 15.0
 # Over HTTP the last call may never end: so long all of them are waited for, without and with the slow ones.
-_HTTP_SECONDS = (45, 240)
+_HTTP_SECONDS = (90, 330)
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ class Reading:
         known = (
             f"Toolsight's rules for {client.title} give {same:,} of {of:,} definitions as this one sent them"
         )
-        if same >= mine:
+        if same >= mine and same:
             for name in ("names", "texts", "schemas"):
                 self.rules[name] = getattr(client, name)
             self.rules["fidelity"] = {
@@ -109,7 +109,8 @@ class Reading:
                 "version": self.version,
                 "date": day.isoformat(),
             }
-        self.facts.append((Topic.SCHEMAS, f"{known}.", "all requests"))
+        if of:
+            self.facts.append((Topic.SCHEMAS, f"{known}.", "all requests"))
         self._compare_search(client)
 
     def _compare_search(self, client: Client) -> None:
@@ -182,7 +183,8 @@ class Reading:
         if outcome.found:
             keys = (self.marks.key_of(self._named(tool)) for tool in outcome.found if tool.name)
             return list(filter(None, keys))
-        if found := self.marks.keys_in(outcome.text):
+        # An error may name what could have been meant.
+        if not outcome.text.startswith("Error") and (found := self.marks.keys_in(outcome.text)):
             return found
         before = {tool.full_name for tool in self.talk.exchanges[exchange.number - 2].heard.tools}
         new = (tool for tool in exchange.heard.tools if tool.full_name not in before)
@@ -190,7 +192,7 @@ class Reading:
             return found
         asked = next(one for _, one, other in self.talk.outcomes() if other is outcome)
         is_nothing = outcome.text.replace(str(asked.what), "") == self._nothing
-        return [] if is_nothing or not outcome.text else None
+        return [] if is_nothing or not outcome.text or outcome.text.startswith("Error") else None
 
     def _named(self, tool: SentTool) -> SentTool:
         """A tool that is only named, as it was sent where it was sent whole."""

@@ -17,13 +17,17 @@ _TEXT, _DATA, _ERROR = "grebe", "dabchick", "petrel"
 
 
 def _protocol(reading: Reading) -> Iterator[Said]:
-    for message in reading.messages:
+    # One that asks for a newer version first may go on with an older one: the last before the list counts.
+    told: Said | None = None
+    for message in (one for one in reading.messages if one["server"] == SERVER):
         params = message.get("params") or {}
         meta = {key.removeprefix(_META): value for key, value in (params.get("_meta") or {}).items()}
         about = params if message.get("method") == "initialize" else meta
-        if "clientInfo" in about and "protocolVersion" in about and message["server"] == SERVER:
-            yield _declares(reading, message["method"], about, about["clientInfo"])
+        if "clientInfo" in about and about.get("protocolVersion") not in (None, reading.top.get("protocol")):
+            told = _declares(reading, message["method"], about, about["clientInfo"])
+        if message.get("method") == "tools/list":
             break
+    yield from () if told is None else (told,)
     yield from _news(reading)
     yield from _meta_of_calls(reading)
     yield from _together(reading)
@@ -113,7 +117,7 @@ def _ended(reading: Reading) -> Iterator[Said]:
     if calls:
         again = any(one["pid"] != own[calls[0]]["pid"] for one in own[calls[0] :])
         says = f"A server that ends in a call is {'started again' if again else 'not started again'}"
-        says += f", and the call repeated ({len(calls)} times)." if len(calls) > 1 else "."
+        says += f", and called {len(calls)} times." if len(calls) > 1 else "."
         yield Topic.PROTOCOL, says, f"to the server: what follows the call of {_END}"
 
 
@@ -143,8 +147,12 @@ def _named(key: Key) -> str:
 def _results(reading: Reading) -> Iterator[Said]:
     seen: dict[str, str] = {}
     left_out: list[str] = []
+    arrived = {(one["server"], one["params"].get("name")) for one in _calls(reading)}
     for exchange, asked, outcome in reading.of("call"):
         server, tool = asked.key
+        # What never came to its server shows no more than that the client keeps such calls back.
+        if asked.key not in arrived and not (arrived and tool in _KEPT_BACK):
+            continue
         if server in (SERVER, _OLD) and (says := _result(reading, asked, outcome)):
             seen.setdefault(tool, outcome.text)
             left_out += [_KINDS[tool]] if tool in _KINDS and not _has(tool, outcome) else []
@@ -155,7 +163,7 @@ def _results(reading: Reading) -> Iterator[Said]:
     ) is not None:
         rules["structured"] = _structured(structured, alone)
     if (misfit := seen.get("misfit")) is not None:
-        rules["misfit"] = "nothing" if _TEXT in misfit or _DATA in misfit else "error"
+        rules["misfit"] = "nothing" if _got(misfit) else "error"
     reading.rules["results"] |= rules
 
 
@@ -168,13 +176,16 @@ def _structured(text: str, alone: str) -> str:
 
 
 _KINDS = {"picture": "image", "sound": "audio", "link": "resource_link", "embedded": "resource"}
-_WORDS = {"link": ("fulmar", "marked://link"), "embedded": ("puffin",)}
+_WORDS = {"link": ("fulmar",), "embedded": ("puffin",)}
+_BASE64 = ("iVBORw0KGgo", "UklGR")
+_KEPT_BACK = ("echo", "asks_first")
 
 
 def _has(tool: str, outcome: Outcome) -> bool:
     """Whether content that is no text reached the model: as what it is, or with the words that are in it."""
     if tool in _WORDS:
-        whole = outcome.text + compact([one for one in outcome.parts if not isinstance(one, str)])
+        parts = compact([one for one in outcome.parts if not isinstance(one, str)])
+        whole = f"{outcome.text}{parts}{outcome.beside}"
         return any(word in whole for word in _WORDS[tool])
     return any("image" in kind or "audio" in kind for kind in outcome.kinds)
 
@@ -191,13 +202,24 @@ def _result(reading: Reading, asked: Asked, outcome: Outcome) -> str:
         return f"Of a text of {size:,} characters{wide}{lines}, {left_of(text, size)}."
     if tool in _KINDS:
         if _has(tool, outcome):
-            return f"A result's {_KINDS[tool]} reaches the model, as {', '.join(outcome.kinds)}."
-        return f"A result's {_KINDS[tool]} does not reach the model, which gets: “{_start(text)}”."
+            beside = any(word in outcome.beside for word in _WORDS.get(tool, ()))
+            how = "a text of the user after the result" if beside else ", ".join(outcome.kinds)
+            return f"A result's {_KINDS[tool]} reaches the model, as {how}."
+        if any(start in text for start in _BASE64):
+            return f"A result's {_KINDS[tool]} reaches the model as its base64 in a text alone."
+        got = _start(text or outcome.beside)
+        return f"A result's {_KINDS[tool]} does not reach the model, which gets: “{got}”."
     if tool in _GOT:
-        parts = [name for name, bird in (("text", _TEXT), ("data", _DATA)) if bird in text]
-        got = " and ".join(parts) or f"neither: “{_start(text)}”"
+        got = _got(text) or f"neither: “{_start(text)}”"
         return f"Of a result {_GOT[tool]}, the model gets: {got}."
     return _said_of(reading, asked, outcome)
+
+
+def _got(text: str) -> str:
+    """Which of the two contents of a result are in a text; an error may quote them, and gives none."""
+    if re.search(r"(?i)\b(error|invalid|failed)\b", text):
+        return ""
+    return " and ".join(name for name, bird in (("text", _TEXT), ("data", _DATA)) if bird in text)
 
 
 _GOT = {

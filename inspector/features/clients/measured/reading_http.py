@@ -26,7 +26,7 @@ def read_http(talk: Conversation) -> Iterator[Said]:
         if found[1].kind == "call":
             yield from _of_call(found, noted)
     if any(one["method"] == "tools/call" for one in noted.get("marked-cut", [])) and not talk.is_done:
-        yield Topic.HTTP, f"{_WAITS['cut']} is waited for until the measurement ends.", _to("marked-cut")
+        yield Topic.HTTP, f"{_WAITS['cut']} has no result until the measurement ends.", _to("marked-cut")
     if asked := noted.get("marked-moved"):
         follows = any(not one.get("moved") for one in asked)
         yield Topic.HTTP, f"A redirect (307) {'is' if follows else 'is not'} followed.", _to("marked-moved")
@@ -46,16 +46,15 @@ def read_http(talk: Conversation) -> Iterator[Said]:
 
 def _of_call(found: tuple[Exchange, Asked, Outcome], noted: dict[str, list[JsonObject]]) -> Iterator[Said]:
     exchange, asked, outcome = found
-    tool = asked.key[1]
+    server, tool = asked.key
+    if all((one.get("params") or {}).get("name") != tool for one in noted.get(server, [])):
+        return
     works, where = _PONG in outcome.text, shown(exchange, outcome.at)
     told = "" if works else f": “{' '.join(outcome.text.split())[:_QUOTED]}”"
     if tool in _WAITS:
         yield Topic.HTTP, f"{_WAITS[tool]} {'is waited for' if works else 'gives the model'}{told}.", where
     elif tool == "forget":
-        own = noted.get("marked-gone", [])
-        methods = [one["method"] for one in own]
-        if "tools/call" not in methods:
-            return
+        methods = [one["method"] for one in noted[server]]
         then = methods[methods.index("tools/call") + 1 :]
         begins = "it begins a new one" if "initialize" in then else "it begins no new one"
         calls = "calls again by itself" if works else f"does not call again{told}"

@@ -7,7 +7,7 @@ from typing import Any
 from inspector.clients.client import Topic
 from inspector.core.tool import ALWAYS_LOAD
 from inspector.features.clients.measured.marks import SERVER, START, Key, cut, plain
-from inspector.features.clients.measured.reading import Reading, Said, does, shown
+from inspector.features.clients.measured.reading import Reading, Said, shown
 from inspector.schema.json_value import JsonObject, compact
 
 _SECOND, _ODD, _SCHEMAS = "marked-second", "marked-odd", "marked-schemas"
@@ -18,6 +18,18 @@ _ALONE = {
     "marked-new": "A server that knows 2026-07-28 alone",
     "marked-old": "A server that knows no server/discover",
 }
+
+
+def _is_told(reading: Reading) -> bool:
+    """Whether the model is told all names at once; else a tool may be there that no search has found."""
+    talk, first = reading.talk, reading.first.number
+    known = {key for exchange, _, key in talk.sent if exchange.number <= first and key is not None}
+    return len(known) > len(reading.marks.tools) // 2
+
+
+def _absent(reading: Reading) -> str:
+    """What is said of a tool that was never sent."""
+    return "does not reach the model" if _is_told(reading) else "is not found by its name"
 
 
 def _names(reading: Reading) -> Iterator[Said]:
@@ -48,11 +60,20 @@ def _names(reading: Reading) -> Iterator[Said]:
 def _odd_names(reading: Reading, server: str) -> Iterator[Said]:
     """What becomes of characters that not every API takes, and of names that are equal without them."""
     odd = {name: found for (one, name), found in reading.sent.items() if one == _ODD}
-    told = [f"{name} is {tool.full_name}" for name, (_, tool) in odd.items()]
-    if not told:
+    if not odd:
         return
-    lost = [name for one, name in reading.marks.tools if one == _ODD and name not in odd]
-    rest = f"; these do not reach the model: {', '.join(lost)}" if lost else ""
+    told, alike = [], set[str]()
+    for name, (_, tool) in odd.items():
+        names = dict.fromkeys(one.full_name for _, one in reading.talk.names_of((_ODD, name)))
+        # Known by its name alone, it may be any of those that are equal but for odd characters.
+        by_name = tool.parameters is None and not tool.description and len(names) > 1
+        same = [other for one, other in reading.marks.tools if one == _ODD and plain(other) == plain(name)]
+        alike |= {*same} if by_name else set()
+        told.append(
+            f"{' and '.join(same)} are {' and '.join(names)}" if by_name else f"{name} is {tool.full_name}"
+        )
+    left = (name for one, name in reading.marks.tools if one == _ODD and name not in odd)
+    rest = "".join(f"; {name} {_absent(reading)}" for name in left if name not in alike)
     says = f"{', '.join(told)}{rest}."
     exchange, tool = next(iter(odd.values()))
     yield Topic.NAMES, says, shown(exchange, tool.at)
@@ -75,7 +96,10 @@ def _lengths(reading: Reading, form: str, server: str) -> Iterator[Said]:
         if known is not None and known[1].full_name == expected:
             whole.append(len(expected))
             continue
-        limit, over, says = max(whole, default=0), "refused", "does not reach the model"
+        # Where no name at all is found by a search, nothing follows from this one.
+        if known is None and not whole and not _is_told(reading):
+            continue
+        limit, over, says = max(whole, default=0), "refused", _absent(reading)
         if known is not None:
             got = known[1].full_name
             is_hash = re.search(rf"x{_HASH}$", got)
@@ -123,7 +147,8 @@ def _listing(reading: Reading) -> Iterator[Said]:
         yield Topic.DEFERRAL, f'A tool with _meta "{ALWAYS_LOAD}" {deferred}.', where
     reaches = (SERVER, "of_the_app") in reading.sent
     reading.rules["listing"]["hides_app_tools"] = not reaches
-    says = f'A tool with _meta "ui": {{"visibility": ["app"]}} {does(reaches, "reach")} the model.'
+    how = "reaches the model" if reaches else _absent(reading)
+    says = f'A tool with _meta "ui": {{"visibility": ["app"]}} {how}.'
     yield Topic.LISTING, says, "all requests"
     yield from _lists(reading)
 
@@ -157,10 +182,9 @@ def _lists(reading: Reading) -> Iterator[Said]:
         declared = [key for key in reading.marks.tools if key[0] == server]
         sent = [name for one, name in declared if (one, name) in reading.sent]
         rest = [name for _, name in declared if name not in sent]
-        says = (
-            f"reach the model: {', '.join(sent)}" if sent else "none of its server's tools reaches the model"
-        )
-        says += f"; not {', '.join(rest)}" if sent and rest else ""
+        none = "none of its server's tools reaches the model"
+        says = f"reach the model: {', '.join(sent)}" if sent else none
+        says += "".join(f"; {name} {_absent(reading)}" for name in rest if sent)
         yield Topic.SCHEMAS if "tool" in about else Topic.PROTOCOL, f"{about}: {says}.", "all requests"
 
 
@@ -168,14 +192,16 @@ def _cuts(reading: Reading) -> Iterator[Said]:
     for name, rule, about in (("field_end", "description", ""), ("always_loaded", "bound", " that is bound")):
         key = (SERVER, name)
         exchange, tool = reading.sent.get(key, (reading.first, None))
-        if tool is not None and tool.description:
+        # What waits for a search is not bound.
+        bound = {one.full_name for one in reading.first.heard.tools}
+        if tool is not None and tool.description and (rule != "bound" or tool.full_name in bound):
             kept, mark, says = cut(reading.marks.tools[key]["description"], tool.description)
             is_other = kept != reading.rules["texts"].get("description")
             reading.rules["texts"] |= {rule: kept, "mark": mark} if is_other else {}
             yield (
                 Topic.CUTS,
                 f"Of a tool's description{about}, {says}",
-                shown(exchange, f"{tool.at}.description"),
+                shown(exchange, tool.at if tool.way == "listed" else f"{tool.at}.description"),
             )
     if (found := reading.sent.get((SERVER, "no_description"))) and found[1].parameters is not None:
         given = f"“{found[1].description}”" if found[1].description else "none"
@@ -222,13 +248,16 @@ def _schemas(reading: Reading) -> Iterator[Said]:
             says += "" if "description" in compact(sent) else ", without descriptions"
             says += _told(found) if found else ""
         else:
+            orders = [[*(one.get("properties") or ())] for one in (declared, sent)]
+            is_sorted = orders[0] != orders[1] and sorted(orders[0]) == orders[1]
+            found += [("in another order", "properties", ", ".join(orders[1]))] if is_sorted else []
             says = f"The schema of {key[1]} is sent{_told(found)}"
             _infer(reading, key[1], found)
         yield Topic.SCHEMAS, f"{says}.", shown(exchange, tool.at)
     if reading.sent.keys() & {(_SCHEMAS, "keywords"), (_SCHEMAS, "extra")}:
         for name in ("odd_parameters", "untyped", "references"):
             if (_SCHEMAS, name) not in reading.sent:
-                yield Topic.SCHEMAS, f"The tool {name} does not reach the model.", "all requests"
+                yield Topic.SCHEMAS, f"The tool {name} {_absent(reading)}.", "all requests"
 
 
 def _infer(reading: Reading, name: str, found: list[tuple[str, str, str]]) -> None:

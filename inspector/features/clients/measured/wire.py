@@ -55,13 +55,17 @@ class SentText:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a call: its parts as they were sent, and the tools that a search found."""
+    """What came of a call: its parts as they were sent, and the tools that a search found.
+
+    `beside` are the texts of a user's message right after it, where some put what is no text.
+    """
 
     call: str
     parts: tuple[Any, ...]
     found: tuple[SentTool, ...]
     at: str
     failed: bool = False
+    beside: str = ""
 
     @property
     def text(self) -> str:
@@ -188,7 +192,8 @@ def _messages(body: JsonObject) -> _Parts:
 def _chat(body: JsonObject) -> _Parts:
     for at, tool in _numbered(body.get("tools"), "tools"):
         if (function := tool.get("function")) is not None:
-            yield _tool(function["name"], at, function.get("description"), function.get("parameters"))
+            where = f"{at}.function"
+            yield _tool(function["name"], where, function.get("description"), function.get("parameters"))
     waiting: Outcome | None = None
     for at, message in _numbered(body["messages"], "messages"):
         content = message.get("content") or ""
@@ -196,9 +201,10 @@ def _chat(body: JsonObject) -> _Parts:
             yield from _texts(message["role"], content, f"{at}.content")
         if waiting is not None:
             # What is no text cannot stand in a result, and comes in the next message of the user.
-            more = [one for _, one in _numbered(content, "") if "text" not in one]
-            is_more = message["role"] == "user"
-            yield replace(waiting, parts=(*waiting.parts, *more)) if is_more else waiting
+            given = [one for _, one in _numbered(content, "")] if message["role"] == "user" else []
+            more = [one for one in given if "text" not in one]
+            texts = "\n".join(str(one["text"]) for one in given if "text" in one)
+            yield replace(waiting, parts=(*waiting.parts, *more), beside=texts)
             waiting = None
         if message["role"] == "tool":
             waiting = Outcome(message["tool_call_id"], _as_parts(content), (), at)
