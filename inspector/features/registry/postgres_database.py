@@ -6,6 +6,7 @@ psycopg is imported on first use: only who names a database of PostgreSQL needs 
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from inspector.core.error import StoreError
@@ -22,46 +23,14 @@ PGVECTOR = (0, 8)
 # Whoever writes holds this advisory lock to the end of the transaction: "toolsight" in ASCII, cut to 8 bytes.
 LOCK = "SELECT pg_advisory_xact_lock(x'746f6f6c73696768'::bigint)"
 
-_REGISTRY = """
-CREATE TABLE toolsight.version (
-    id text COLLATE "C" NOT NULL,      -- server:tool
-    version integer NOT NULL,          -- from 1 for each id
-    origin text COLLATE "C" NOT NULL,
-    hash text NOT NULL,                -- of the definition
-    at double precision NOT NULL,      -- seconds since 1970, UTC
-    definition text NOT NULL,          -- the tool as JSON in ASCII; jsonb takes no escaped NUL
-    PRIMARY KEY (id, version)
-);
-CREATE TABLE toolsight.tool (          -- the tools there are now
-    id text COLLATE "C" PRIMARY KEY,
-    version integer NOT NULL,
-    server text COLLATE "C" NOT NULL,
-    origin text COLLATE "C" NOT NULL,
-    key bytea NOT NULL,                -- the hash of the text that is embedded
-    FOREIGN KEY (id, version) REFERENCES toolsight.version
-);
-CREATE INDEX tool_by_key ON toolsight.tool (key);
-CREATE INDEX tool_by_origin ON toolsight.tool (origin);
-CREATE TABLE toolsight.model (
-    number integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    name text COLLATE "C" NOT NULL,
-    dimensions integer NOT NULL,
-    indexed boolean NOT NULL DEFAULT false,
-    UNIQUE (name, dimensions)
-);
-CREATE TABLE toolsight.state (
-    generation bigint NOT NULL         -- not used any more
-);
-INSERT INTO toolsight.state VALUES (0);
-"""
-
 _APPLIED_STEPS = """
 CREATE TABLE IF NOT EXISTS toolsight.migration (
     name text PRIMARY KEY, position integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
 )
 """
 
-STEPS = (("registry", _REGISTRY),)
+STEPS = ("registry",)
+"""The steps to the newest database, in order: `steps/` has the SQL of each."""
 
 
 def migrate(connection: "Connection[Any]", name: str) -> None:
@@ -79,8 +48,8 @@ def migrate(connection: "Connection[Any]", name: str) -> None:
         connection.execute("CREATE SCHEMA IF NOT EXISTS toolsight")
         connection.execute(_APPLIED_STEPS.encode())
         done = len(_applied(connection))
-        for position, (step, sql) in enumerate(STEPS[done:], start=done):
-            connection.execute(sql.encode())
+        for position, step in enumerate(STEPS[done:], start=done):
+            connection.execute(files(__package__).joinpath("steps", f"{step}.sql").read_bytes())
             connection.execute(
                 "INSERT INTO toolsight.migration (name, position) VALUES (%s, %s)", (step, position)
             )
@@ -96,7 +65,7 @@ def require_current(connection: "Connection[Any]", name: str) -> None:
 
 
 def _is_current(connection: "Connection[Any]", name: str) -> bool:
-    known, applied = [step for step, _sql in STEPS], _applied(connection)
+    known, applied = list(STEPS), _applied(connection)
     if applied != known[: len(applied)]:
         newer = ", ".join(str(step) for step in applied if step not in known)
         raise StoreError(
