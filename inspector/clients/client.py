@@ -263,7 +263,6 @@ def read_client(name: str, text: str) -> Client:
     try:
         data = tomllib.loads(text)
         every, facts, sources = data.pop("every_fact", {}), data.pop("facts", []), data.pop("sources", {})
-        _as_changes(data.get("schemas", {}))
         for condition in data.get("schemas", {}).get("conditions", []):
             if "by" not in condition:
                 continue
@@ -279,15 +278,6 @@ def read_client(name: str, text: str) -> Client:
         fault = error.errors()[0] if isinstance(error, ValidationError) else None
         why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault else str(error)
         raise ConfigError(f"'{name}' is not the file of a client", hint=why) from error
-
-
-def _as_changes(schemas: dict[str, Any]) -> None:
-    """What files of measured clients had in keys of their own, as changes."""
-    schemas.pop("at_top", None)
-    for key, does in (("top", "lose_top"), ("keeps", "keep"), ("largest", "undescribe")):
-        if (value := schemas.pop(key, None)) is not None:
-            change = {"does": does, "value" if key == "largest" else "keys": value}
-            schemas.setdefault("changes", []).append(change)
 
 
 def _lines(facts: dict[str, Any], sources: dict[str, Any]) -> Iterator[dict[str, Any]]:

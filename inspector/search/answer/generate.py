@@ -18,7 +18,7 @@ from inspector.access.reach import EXACT, IMPOSSIBLE, PARAPHRASE, EvalCase
 from inspector.core.tool import Tool
 from inspector.schema.schema import SchemaField, fields
 from inspector.search.index.document import MAX_INDEXED, key_of
-from inspector.search.index.vocabulary import split_words, stem, terms
+from inspector.search.index.vocabulary import split_words, stem, terms, word_lines
 
 _WORDS = files("inspector.search") / "words"
 
@@ -38,7 +38,7 @@ def _by_stem() -> Mapping[str, tuple[str, ...]]:
 # A word in a larger share of the tools belongs to the catalog's subject.
 MAX_SHARE = 0.01
 # What hardly any catalog can serve.
-REQUESTS = tuple((_WORDS / "impossible.txt").read_text(encoding="utf-8").splitlines())
+REQUESTS = word_lines("impossible")
 
 
 def impossible_requests(tools: Sequence[Tool]) -> tuple[str, ...]:

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, STOP_WORDS, VERBS, split_words, stem
+from inspector.search.index.vocabulary import (
+    MAX_QUERY_LENGTH,
+    STOP_WORDS,
+    VERBS,
+    split_words,
+    stem,
+    word_lines,
+)
 
 _KINDS = {
     "markdown": "md",
@@ -245,26 +252,7 @@ def _sentences(text: str) -> Iterator[str]:
 
 # A request to delete is not served by a tool that lists, however much the two have in common. A verb in
 # several groups (“save”: make or copy) agrees with either.
-_GROUPS = (
-    "get list show find search read fetch view look lookup check retrieve query see display "
-    "browse tell what which who when where how describe inspect count open",
-    "create add make new insert generate build write post register set up draft compose start "
-    "schedule book plan log record file",
-    "delete remove drop erase clear cancel discard trash uninstall revoke unsubscribe close end "
-    "stop terminate purge wipe destroy kill void",
-    "update edit change modify rename replace alter adjust move reschedule reassign patch mark "
-    "tag label assign set configure",
-    "send email mail message post share forward reply notify publish submit invite",
-    "copy duplicate clone fork backup export download save archive",
-    "upload import sync load attach push",
-    "convert transform translate parse format compress encode decode resize merge split render",
-    "enable activate turn resume unlock restore undelete unarchive recover reopen restart",
-    "disable deactivate pause suspend lock block mute archive freeze hide ban",
-    "calculate compute evaluate solve measure compare analyze estimate predict forecast summarize",
-    "run execute deploy trigger launch call invoke play",
-    "pay charge refund buy order purchase transfer sell subscribe",
-    "approve reject accept decline confirm sign verify validate test",
-)
+_GROUPS = word_lines("verb_groups")
 
 
 # What people say for an action without its verb.

@@ -4,7 +4,6 @@ import re
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from importlib.resources import files
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from inspector.core.error import ToolsightError
 from inspector.search.index.document import MAX_EMBEDDED, Key, Vector, VectorTable, key_of
+from inspector.search.index.vocabulary import word_lines
 
 
 class Embedder(Protocol):
@@ -62,12 +62,8 @@ class VectorStore(Protocol):
     def keep_vectors(self, model: str, vectors: Mapping[bytes, bytes]) -> None: ...
 
 
-def _examples(name: str) -> tuple[str, ...]:
-    return tuple((files("inspector.search") / "words" / name).read_text(encoding="utf-8").splitlines())
-
-
 # What people say without asking for anything, and what they ask for.
-SMALL_TALK, REQUESTS = _examples("small_talk.txt"), _examples("requests.txt")
+SMALL_TALK, REQUESTS = word_lines("small_talk"), word_lines("requests")
 
 
 # Corrects misspelt words of a query: “turn of the lihgts” is read as “turn of the lights”.

@@ -10,10 +10,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from importlib.resources import files
 from itertools import chain
 
 from inspector.core.access import values_for
 from inspector.core.tool import Tool
+
+
+def word_lines(name: str) -> tuple[str, ...]:
+    """The lines of a list of words or sentences of this name."""
+    return tuple(
+        (files("inspector.search") / "words" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    )
+
 
 # Tool names use camelCase, snake_case, kebab-case and digits; queries use plain words. Splitting both the
 # same way lets “create page” find `createPage` and `create_page`.
@@ -72,39 +81,7 @@ def stem(word: str) -> str:
 MINIMUM_LENGTH = 3
 MAX_QUERY_LENGTH = 2_000
 
-VERBS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        add analyze append approve archive assign browse build calculate call cancel capture clear click
-        clone close comment commit compare complete compute connect convert copy create delete deploy
-        describe detect download draw edit evaluate execute export extract fetch filter find forecast format
-        generate get import insert inspect install invite list load lookup merge monitor move navigate open
-        parse pause plot post publish pull push query read refund register remove rename render reply reset
-        resolve restart resume retrieve revoke run save schedule search send set share sort start stop
-        submit subscribe summarize sync tag test track transfer translate trigger update upload validate
-        verify write
-        """,
-    )
-)
-NOUNS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        account address agent alert api appointment attachment audio balance board bookmark branch browser
-        bucket calendar card cart cell channel chart chat code collection column comment commit contact
-        container content coupon currency customer dashboard data database date deployment device diagram
-        directory document domain email event expression feed field file folder form graph group history
-        image index inventory invoice issue item job key knowledge label language link location log mail map
-        meeting member memory message metric model news note notification number order organization page
-        password path payment permission playlist post price product profile project query record refund
-        repository report request reservation review role row schema screenshot secret sheet shipment site
-        slide snapshot spreadsheet stock storage string subscription summary table tag task team template
-        text thread ticket time timezone token transaction translation url user variable video weather web
-        webhook website workflow workspace
-        """,
-    )
-)
+VERBS, NOUNS = (frozenset(" ".join(word_lines(name)).split()) for name in ("verbs", "nouns"))
 VOCABULARY = VERBS | NOUNS
 
 

@@ -17,7 +17,7 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
 from inspector.search.index.document import MAX_INDEXED
-from inspector.search.index.vocabulary import MAX_QUERY_LENGTH
+from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, word_lines
 from inspector.search.ranker.ranker import Ranking, Scores
 
 if TYPE_CHECKING:
@@ -99,19 +99,7 @@ _WORD = re.compile(
     r"[a-z0-9_]+(?:(?:(?<=[a-z])[.':](?=[a-z])|(?<=[0-9])[.',;](?=[0-9]))[a-z0-9_]+)*", re.ASCII
 )
 # NLTK's English stop words: what stands before n't is one too, as “doesn” of “doesn't”.
-_PLAIN = """
-    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
-    herself it its itself they them their theirs themselves what which who whom this that these those am is
-    are was were be been being have has had having do does did doing a an the and but if or because as until
-    while of at by for with about against between into through during before after above below to from up
-    down in out on off over under again further then once here there when where why how all any both each few
-    more most other some such no nor not only own same so than too very s t can will just should now d ll m o
-    re ve y ma it's she's that'll you're you've you'll you'd should've ain don don't won won't shan shan't
-"""
-_NEGATED = "are could did does had has have is might must need should was were would"
-NLTK_STOP_WORDS = frozenset(_PLAIN.split()) | {
-    form for verb in _NEGATED.split() for form in (f"{verb}n", f"{verb}n't")
-}
+NLTK_STOP_WORDS = frozenset(" ".join(word_lines("nltk_stop_words")).split())
 
 Counts = Mapping[Signal, Counter[str]]
 
