@@ -139,7 +139,8 @@ def _names(condition: Condition, schema: JsonObject) -> Iterator[str]:
 
 
 def _closed(_condition: Condition, schema: JsonObject) -> Iterator[str]:
-    if _is_object(schema) and schema.get("additionalProperties") is not False:
+    is_object = "object" in _said(schema) or "properties" in schema
+    if is_object and schema.get("additionalProperties") is not False:
         yield "is an object without additionalProperties: false"
 
 
@@ -225,10 +226,6 @@ def _faults(kind: FaultKind, text: str, draft: str = "") -> tuple[SchemaFault, .
 def _said(schema: JsonObject) -> frozenset[str]:
     """The types that it says by name."""
     return types_of({"type": schema["type"]}) if "type" in schema else frozenset()
-
-
-def _is_object(schema: JsonObject) -> bool:
-    return "object" in _said(schema) or "properties" in schema
 
 
 def _listed(some: Sequence[str]) -> str:

@@ -145,7 +145,7 @@ def _ranker_without_vectors(checked: Checked) -> Iterator[SettingProblem]:
 
 def _rankers(settings: Settings) -> Iterator[tuple[str, str, str]]:
     """The rankers in use: the path of each, its name, and what happens if it scores nothing."""
-    if _is_gated(settings):
+    if settings.discovery.enabled and settings.binding.policy == "gate":
         yield "gate.ranker", settings.gate.ranker, "lets no tool through the gate"
     elif settings.discovery.enabled and settings.discovery.search_tool:
         yield "discovery.ranker", settings.discovery.ranker, "finds nothing"
@@ -161,10 +161,6 @@ def _impossible_delivery(checked: Checked) -> Iterator[SettingProblem]:
     yield SettingProblem(
         "binding.delivery", wanted, f"is not possible with {why}, so {actual} is used", f"Set it to {actual}."
     )
-
-
-def _is_gated(settings: Settings) -> bool:
-    return settings.discovery.enabled and settings.binding.policy == "gate"
 
 
 CHECKS: tuple[Callable[[Checked], Iterable[SettingProblem]], ...] = (

@@ -206,7 +206,7 @@ def page(measured: Measured, first: Measured | None) -> Page:
             (
                 "" if one.ndcg_10 is None else f"{one.ndcg_10:.3f}",
                 _outcome(one),
-                _query(one.case),
+                visible(" ".join(one.case.query[:600].split()), limit=200, newlines=False),
                 one.case.kind,
             ),
             search=f"{one.case.query} {one.case.kind}",
@@ -246,10 +246,6 @@ def _outcome(weak: Weak) -> Content:
     wanted = frozenset[str]().union(*weak.case.relevant)
     rank = next((rank for rank, tool_id in enumerate(weak.done.ranked, 1) if tool_id in wanted), 0)
     return Content(f"right at rank {rank}" if rank else "not in top 10")
-
-
-def _query(case: EvalCase) -> str:
-    return visible(" ".join(case.query[:600].split()), limit=200, newlines=False)
 
 
 def _wanted(case: EvalCase) -> Content:

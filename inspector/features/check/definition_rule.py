@@ -194,10 +194,6 @@ def _is_told(one: SchemaField, said: frozenset[str]) -> bool:
     return schema.get("properties") == {} or any(told)
 
 
-def _quoted(text: str) -> str:
-    return shortened(one_line(text), _QUOTED)
-
-
 def _listed(names: Sequence[str]) -> str:
     """Names of parameters; that of one may be empty."""
     return ", ".join(name or '""' for name in names)
@@ -244,7 +240,7 @@ def _sentence(says: str) -> str:
 def _shown(one: Delivery, reason: Reason) -> str:
     """What shows it: the text that is lost, the name that the model reads, the place in the definition."""
     if one.seen is not None and reason.kind is Kind.CUT:
-        return f"lost: “{_quoted(one.seen.description.lost)}”"
+        return f"lost: “{shortened(one_line(one.seen.description.lost), _QUOTED)}”"
     if one.seen is not None and reason.place == "name" and one.seen.name != one.tool:
         return f"{one.id} becomes {one.seen.name}"
     return (

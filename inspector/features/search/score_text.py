@@ -131,14 +131,10 @@ def _lines(report: SearchReport, hit: Hit) -> Iterator[Content]:
 def _term(part: Part, written: Mapping[str, str]) -> str:
     """What a line is about; a step or past use is too long for it, and stands below."""
     if part.signal is Signal.STEP:
-        return _step(part)
+        return f"step {part.inputs['step']:.0f} of {part.inputs['steps']:.0f}"
     if part.signal is Signal.AFFINITY:
         return USED_BEFORE
     return part.term if part.signal is Signal.WORDS else written.get(part.term, part.term)
-
-
-def _step(part: Part) -> str:
-    return f"step {part.inputs['step']:.0f} of {part.inputs['steps']:.0f}"
 
 
 def _columns(inputs: Mapping[str, float]) -> tuple[str, ...]:

@@ -118,15 +118,11 @@ def passage_texts(tool: Tool) -> tuple[str, ...]:
     )
     texts = (
         f"{server} {name}: {description}".strip(),
-        _opening(name, description),
+        f"{name}: {_SENTENCE_END.split(description, 1)[0] or name}",
         description or name,
         f"{name} {parameters}" if parameters else name,
     )
     return tuple(text[:MAX_EMBEDDED] for text in texts)
-
-
-def _opening(name: str, description: str) -> str:
-    return f"{name}: {_SENTENCE_END.split(description, 1)[0] or name}"
 
 
 def line_text(tool: Tool) -> str:

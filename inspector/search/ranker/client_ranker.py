@@ -47,7 +47,8 @@ class FuzzyRanker:
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._ids = tuple(tool.id for tool in tools)
-        self._haystacks = tuple(_text(tool).lower() for tool in tools)
+        texts = (filter(None, (tool.name, tool.description, tool.title)) for tool in tools)
+        self._haystacks = tuple(" ".join(text).lower() for text in texts)
 
     def terms(self, query: str) -> tuple[str, ...]:
         return tuple(Counter(_query_words(query)))
@@ -75,10 +76,6 @@ class FuzzyRanker:
 def _query_words(query: str) -> list[str]:
     """The words of the query, including repetitions."""
     return query.lower()[:MAX_QUERY].split()
-
-
-def _text(tool: Tool) -> str:
-    return " ".join(filter(None, (tool.name, tool.description, tool.title)))
 
 
 # Codex searches with BM25 over one text a tool, without weights, as the Rust crate bm25 2.3.2 does it.

@@ -20,6 +20,7 @@ from inspector.features.agents.transcript_file import (
     otel,
     vscode,
 )
+from inspector.features.agents.transcript_file.message import value_at
 from inspector.features.agents.transcript_file.record_reader import RecordReader, mappings, text
 from inspector.schema.json_value import as_object
 
@@ -98,7 +99,7 @@ def _is_chat(record: dict[str, Any]) -> bool:
 def _is_claude_code(record: dict[str, Any], kind: str) -> bool:
     """Whether no other program writes such a record: several have the same frame around other messages."""
     if kind in ("user", "assistant"):
-        is_message = isinstance(as_object(record.get("message")).get("content"), str | list)
+        is_message = isinstance(value_at(record, "message.content"), str | list)
         return is_message and isinstance(record.get("sessionId"), str)
     if kind == "attachment":
         return "sessionId" in record and bool(as_object(record.get("attachment")))
@@ -114,21 +115,17 @@ _MARKS: tuple[tuple[Format, tuple[str, ...], Callable[[dict[str, Any]], bool]], 
     (Format.DROID, ("owner", "version", "id"), lambda one: one.get("type") == "session_start"),
     (Format.KIMI, ("protocol_version", "created_at"), lambda one: one.get("type") == "metadata"),
     (Format.OPENHANDS, ("source", "id", "timestamp"), lambda one: one.get("kind") in _EVENTS),
-    (Format.QWEN, ("uuid", "parentUuid", "sessionId"), lambda one: "systemPayload" in one or _has_parts(one)),
+    (
+        Format.QWEN,
+        ("uuid", "parentUuid", "sessionId"),
+        lambda one: "systemPayload" in one or isinstance(value_at(one, "message.parts"), list),
+    ),
     (
         Format.GPTME,
         ("role", "content", "timestamp"),
-        lambda one: one.get("pinned") is True or _is_logged(one),
+        lambda one: one.get("pinned") is True or "input_log_digest" in as_object(one.get("metadata")),
     ),
 )
-
-
-def _has_parts(record: dict[str, Any]) -> bool:
-    return isinstance(as_object(record.get("message")).get("parts"), list)
-
-
-def _is_logged(record: dict[str, Any]) -> bool:
-    return "input_log_digest" in as_object(record.get("metadata"))
 
 
 # The files that follow one another.

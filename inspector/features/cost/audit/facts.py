@@ -139,7 +139,7 @@ def _configuration_report(one: ConfigurationAudit, basis: Basis) -> Iterator[str
         if one.verdict is not None:
             yield one.verdict.text
         yield f"\n{_session_line(one.session)}"
-        yield cost_table(one.session, _both(one.session))
+        yield cost_table(one.session, (Delivery.STATIC, one.session.discovery))
     yield from (f"{number}. {suggestion.text}" for number, suggestion in enumerate(one.suggestions, start=1))
     hints = (server.reading.hint for server in one.servers if not server.reading.is_measured)
     yield from (f"try: {hint}" for hint in dict.fromkeys(hints) if hint)
@@ -159,11 +159,6 @@ def _first_call(one: ConfigurationAudit, basis: Basis) -> Iterator[str]:
 def _session_line(session: PricedSession) -> str:
     searches = count(session.plan.searches, "search", "searches")
     return f"{session.plan.basis}, with {searches} under discovery"
-
-
-def _both(session: PricedSession) -> tuple[Delivery, ...]:
-    """Static binding, and the delivery that stands for discovery."""
-    return Delivery.STATIC, session.discovery
 
 
 def _measured(value: Callable[[ConfigurationAudit], Any]) -> Callable[[ConfigurationAudit], Any]:

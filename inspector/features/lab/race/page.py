@@ -62,16 +62,13 @@ def bars(frame: RaceFrame, width: int, *, over: bool = False) -> Content:
         facts = [*([answered(racer)] if over else []), *racer_facts(racer)]
         told = [name, *(plain(one, limit=_LONGEST, newlines=False) for one in facts)]
         lines.append(joined(told, width).truncate(width, ellipsis=True))
-        cells = [round(part / most * (width - _TOTAL)) if most else 0 for part in _parts(racer)]
+        parts = (racer.tool_tokens, racer.discovery_tokens)
+        cells = [round(part / most * (width - _TOTAL)) if most else 0 for part in parts]
         drawn = _TOOLS * min(cells) + _SEARCHES * (max(cells) - min(cells))
         number = f"{racer.discovery_tokens:,}".rjust(width - len(drawn))
         lines.append(Content.assemble((drawn, _COLORS[side]), (number, f"bold {_NAMES[side]}")))
     lines.append(Content.styled(f"{_TOOLS} definitions  {_SEARCHES} searches, all calls", MUTED))
     return Content("\n").join(lines)
-
-
-def _parts(racer: Racer) -> tuple[int, int]:
-    return racer.tool_tokens, racer.discovery_tokens
 
 
 def log(shown: Sequence[RaceFrame], side: int, lines: int) -> Content:
