@@ -184,9 +184,10 @@ def asked_table(*kinds: ClientKind) -> Table:
     columns = (
         Column("client", lambda one: f"{indent}{one.name}", NAME),
         *(Column(one.name, one.told, NAME) for one in ASKED[:-1]),
-        Column("schemas", _changes),
         Column("same tools", _same_tools, NUMBER),
         Column("as sent", lambda one: str(one.fidelity or ""), NUMBER),
+        # Last, as it is the widest.
+        Column("schemas", _changes),
     )
     heads, rows = Table.of(columns, ()), list[tuple[str, ...]]()
     for kind in kinds or PLURALS:

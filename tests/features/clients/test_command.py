@@ -114,7 +114,7 @@ def test_a_tool_that_a_client_refuses_has_no_rank_there(run: Toolsight, older: s
 
 def test_a_search_as_one_client_says_by_whose_rule_and_how_sure_it_is(run: Toolsight) -> None:
     assert (
-        "searching as Claude Code: claude-code, 5 results (reported by third parties, unverified)"
+        "searching as Claude Code: claude-code, 5 results (documented)"
         in run("search", "renew a loan", "--client", "claude-code").stdout
     )
     edit = ("--why", "library:lend", "--try-description", "Hand out a book.")
