@@ -13,6 +13,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+GO: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
+
 
 class Server:
     """The first server of a configuration."""
@@ -54,10 +56,17 @@ def ask_model(body: dict[str, Any]) -> Any:
 
 
 def converse(configuration: str, mode: str) -> str:
+    servers = json.loads(configuration)["mcpServers"]
+    if mode == "signed" and any("url" in one for one in servers.values()):
+        if "marked-sign-in" in servers:
+            raise SystemExit("SomeError: 401")
+        tool = {"name": "mcp__marked-http__quick", "description": "", "input_schema": {}}
+        ask_model({"model": "tiny-1", "max_tokens": 9, "messages": GO, "tools": [tool]})
+        return "Done."
     server = Server(configuration)
     listed = server.ask("tools/list")["tools"]
     tools = [{**one, "input_schema": one["inputSchema"]} for one in listed]
-    messages: list[dict[str, Any]] = [{"role": "user", "content": "Go."}]
+    messages = [*GO]
     while True:
         answer = ask_model({"model": "tiny-1", "max_tokens": 9, "messages": messages, "tools": tools})
         calls = [block for block in answer["content"] if block["type"] == "tool_use"]

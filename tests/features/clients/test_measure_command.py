@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from inspector.clients.client import Confidence, find_client
+from inspector.clients.client import Confidence, Topic, find_client
 from inspector.features.clients.measured import conversation
 from inspector.features.clients.measured.start import STARTS
 from tests.support import tiny_agent
@@ -137,6 +137,18 @@ def test_a_client_that_a_call_ends_is_measured_without_it_and_told_which_it_was(
     assert done.exit_code == 0, done.stderr
     said = [fact.says for fact in find_client(str(file)).facts if "ends it" in fact.says]
     assert said == ["A call of text_alone (marked-server) ends it: “SomeError: it does not fit”."]
+
+
+@pytest.mark.slow
+def test_a_client_that_a_401_ends_is_measured_over_http_without_that_server(
+    agent: Path, tmp_path: Path, toolsight: Toolsight
+) -> None:
+    (agent / "mode").write_text("signed")
+    file = tmp_path / "mine.toml"
+    done = toolsight("clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file))
+    assert done.exit_code == 0, done.stderr
+    said = [fact.says for fact in find_client(str(file)).facts if fact.topic is Topic.HTTP]
+    assert said == ["A 401 ends it before it asks its model: “SomeError: 401”."]
 
 
 @pytest.mark.slow

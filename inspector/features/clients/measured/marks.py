@@ -17,6 +17,8 @@ HTTP = tuple(
     f"marked-{name}" for name in ("http", "gone", "moved", "sign-in", "flaky", "cut", "silent", "beat")
 )
 """Those over HTTP, each with a fault of its own but the first."""
+SIGN_IN = "marked-sign-in"
+"""The one of them that wants a token."""
 SMALL = tuple(
     f"marked-{name}" for name in ("second", "odd", "schemas", "empty", "boolean", "ends", "old", "new")
 )

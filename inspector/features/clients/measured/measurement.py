@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from inspector.core.number import count
 from inspector.core.redaction import open_private, private_folder
 from inspector.features.clients.facts import today
 from inspector.features.clients.measured.conversation import Conversation
-from inspector.features.clients.measured.marks import HTTP, SERVER, SMALL, Key, ServerLog
+from inspector.features.clients.measured.marks import HTTP, SERVER, SIGN_IN, SMALL, Key, ServerLog
 from inspector.features.clients.measured.own_program import frameworks, own_start, variables
 from inspector.features.clients.measured.program import (
     OUTPUT,
@@ -169,8 +169,24 @@ class _Measuring:
         return said_last(self._folder) or f"exit code {self._found.exit_code}"
 
     async def over_http(self) -> list[Said]:
-        """What a second conversation shows, with servers over HTTP; it has nothing to do with the first."""
+        """What a second conversation shows, with servers over HTTP; it has nothing to do with the first.
+
+        A client that ends for the server that wants a token is started again without that.
+        """
         first, failure, ended = self.talk, self.failure, self._found.exit_code
+        said: list[Said] = []
+        try:
+            await self._try_http(HTTP)
+            if self._has_ended and not self.talk.is_begun:
+                says = f"A 401 ends it before it asks its model: “{self._last}”."
+                await self._try_http([name for name in HTTP if name != SIGN_IN])
+                said = [(Topic.HTTP, says, "its output")] if self.talk.is_begun else []
+            return [*said, *read_http(self.talk)] if self.talk.is_begun else []
+        finally:
+            self.talk, self.failure, self._found.exit_code = first, failure, ended
+
+    async def _try_http(self, names: Sequence[str]) -> None:
+        """Have a conversation with servers over HTTP that begin anew."""
         open_private(self._log, "w").close()
         more = {LOG: str(self._log), **({SLOW: "1"} if self._subject.slow else {})}
         command = (sys.executable, str(fixtures_path() / "servers" / "marked_http.py"))
@@ -181,15 +197,13 @@ class _Measuring:
         try:
             assert process.stdout is not None
             port = int(await process.stdout.readline())
-            servers = {name: (f"http://127.0.0.1:{port}/{name}",) for name in HTTP}
+            servers = {name: (f"http://127.0.0.1:{port}/{name}",) for name in names}
             await self._try(servers, folder="http-requests")
-            return [*read_http(self.talk)] if self.talk.is_begun else []
         finally:
             # It has ended with the client, if that was started: what knows the log is ended then.
             with suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-            self.talk, self.failure, self._found.exit_code = first, failure, ended
 
     async def _is_taken(self, servers: Mapping[str, tuple[str, ...]], *names: str) -> bool:
         """Whether the client, with these servers alone, comes to ask its model."""

@@ -225,7 +225,10 @@ def _instructions(reading: Reading) -> Iterator[tuple[str, str, str]]:
         places = [(f"a text of {text.role}", text.text, text.at) for text in exchange.heard.texts]
         places += [
             (f"a {'tool' if tool.name else 'namespace'}'s description", tool.description, tool.at)
-            for tool in exchange.heard.tools
+            for tool in (
+                *exchange.heard.tools,
+                *(one for each in exchange.heard.outcomes for one in each.found),
+            )
         ]
         for role, text, at in places:
             if start in text and role not in seen:
