@@ -150,8 +150,12 @@ class FollowingClient:
         return self.result(call, text[: self.results])
 
     def search(self, query: str) -> list[SeenTool]:
-        """Tools whose name or description has the query, by name."""
-        hit = [seen for seen in self.offered if query in seen.tool.name or query in seen.description.shown]
+        """Tools whose name has a word of the query, or whose description has it whole, by name."""
+        hit = [
+            seen
+            for seen in self.offered
+            if any(word in seen.tool.name for word in query.split()) or query in seen.description.shown
+        ]
         return sorted(hit, key=lambda seen: seen.name)[: self.client.search.results]
 
     def found(self, call: Call, tools: Sequence[SeenTool]) -> Definition:

@@ -234,3 +234,9 @@ def test_what_stands_in_the_users_message_after_a_result_reached_the_model(clien
 
 def test_a_call_that_never_reached_its_server_says_nothing_of_results(client: FollowingClient) -> None:
     assert results_of(client, {"misfit": Outcome("", ("SyntaxError",), (), "")}, []) == []
+
+
+def test_an_error_in_the_words_of_any_result_is_not_marked(client: FollowingClient) -> None:
+    told = {"ping": "Took 0.1 s: pong of ping", "failing": "Took 0.2 s: a petrel went wrong"}
+    outcomes = {name: Outcome("", (text,), (), "") for name, text in told.items()}
+    assert "A result that is an error is not marked." in results_of(client, outcomes, [*told])

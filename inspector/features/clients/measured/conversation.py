@@ -218,8 +218,8 @@ class Conversation:
     def _searched(self, kind: Kind, what: str | Key, search: SentTool) -> Asked:
         given = _given(search)
         name = next((one for one in ("query", "q", "text", "search") if one in given), "query")
-        # A long name may be cut, but for its beginning.
-        query = what if isinstance(what, str) else what[1].rstrip("x_")
+        # A long name may be cut, but for its beginning; some find names by the whole alone.
+        query = what if isinstance(what, str) else " ".join(dict.fromkeys((what[1].rstrip("x_"), what[1])))
         return self._made(kind, what, search, {name: query})
 
     def _made(

@@ -235,7 +235,7 @@ _ERRORS = {"failing": "A result that is an error", "refusing": "An error of the 
 def _said_of(reading: Reading, asked: Asked, outcome: Outcome) -> str:
     tool, text = asked.key[1], outcome.text
     if tool in _ERRORS:
-        return f"{_ERRORS[tool]} {_marked(outcome)}."
+        return f"{_ERRORS[tool]} {_marked(reading, outcome)}."
     if tool == "asks_first":
         runs = any((one.get("params") or {}).get("name") == tool for one in _calls(reading))
         told = "runs" if runs else "does not run"
@@ -250,16 +250,22 @@ def _start(text: str, most: int = 80) -> str:
     return " ".join(text.split())[:most]
 
 
-def _marked(outcome: Outcome) -> str:
+def _around(text: str) -> str:
+    """What stands around the server's text, but for numbers."""
+    return re.sub(r"a petrel (went wrong|of the protocol)|pong of \w+|[\d.]+", "", text).strip()
+
+
+def _marked(reading: Reading, outcome: Outcome) -> str:
     """How the model is told that a result is an error."""
     if _ERROR not in outcome.text:
         return f"is given without its text: “{_start(outcome.text)}”"
     if outcome.failed:
         return "is marked as one"
-    rest = re.sub(r"a petrel (went wrong|of the protocol)", "", outcome.text).strip()
+    usual = next((one.text for _, asked, one in reading.of("call") if asked.key == (SERVER, "ping")), "")
+    rest = _around(outcome.text)
     if re.search(r"(?i)error|fail", rest):
         return "is marked as one, in words"
-    return f"stands in other words: “{_start(outcome.text)}”" if rest else "is not marked"
+    return f"stands in other words: “{_start(outcome.text)}”" if rest != _around(usual) else "is not marked"
 
 
 def _echo(reading: Reading) -> str:
