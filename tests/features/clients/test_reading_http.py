@@ -71,6 +71,14 @@ class Client:
         return talk
 
 
+class Discovering(Client):
+    """Asks for what a server of 2026-07-28 has, first."""
+
+    def begin(self, server: str) -> bool:
+        self.post(server, {"jsonrpc": "2.0", "id": 0, "method": "server/discover"})
+        return super().begin(server)
+
+
 @pytest.fixture
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[int, ServerLog]]:
     """The servers' port, and their log."""
@@ -111,6 +119,13 @@ def test_a_client_that_does_not_begin_anew_is_told_from_the_servers_log(
     assert "After that, other calls of this server fail as well" in facts
     assert "A redirect (307) is not followed." in facts
     assert "first answer is a 502 does not reach the model." in facts
+
+
+def test_a_502_to_server_discover_says_nothing_of_a_first_answer(served: tuple[int, ServerLog]) -> None:
+    port, log = served
+    facts = [says for _, says, _ in read_http(Discovering(port, begins_anew=True).converse(log))]
+    assert facts
+    assert not [says for says in facts if "502" in says]
 
 
 def test_a_call_that_never_reached_its_server_says_nothing_of_a_lost_session(

@@ -34,7 +34,8 @@ def read_http(talk: Conversation) -> Iterator[Said]:
         then = dict.fromkeys(str(one["params"].get("path")) for one in asked if one["method"] == "GET")
         says = f"After a 401 it asks for: {', '.join(then) or 'nothing'}."
         yield Topic.HTTP, says, _to("marked-sign-in")
-    if asked := noted.get("marked-flaky"):
+    # Its first answer is the 502; to server/discover it is none of the session's.
+    if (asked := noted.get("marked-flaky")) and asked[0]["method"] == "initialize":
         reaches = any(one.get("method") == "tools/list" for one in asked)
         yield (
             Topic.HTTP,
