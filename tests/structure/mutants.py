@@ -1,4 +1,4 @@
-"""Eighty lines that carry load (`mutants.toml`), each broken once: the tests that reach it have to fail.
+"""Lines that carry load (`mutants.toml`), each broken once: the tests that reach it have to fail.
 
 `python -m tests.structure.mutants [WORD]` applies one mutant after another (those whose rule has the word),
 runs its tests, and puts the file back. It exits with 1 if a mutant survives. Run it after cutting tests.

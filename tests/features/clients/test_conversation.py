@@ -1,7 +1,7 @@
 """The stand-in's conversation: a tool is known by its mark, and side requests are no part of the script."""
 
 import json
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.marks import SERVER, Key, Marks, cut, kept_of
 from inspector.features.clients.measured.run_reader import read_run
-from inspector.features.clients.measured.wire import Heard, Outcome, SentText, SentTool, read
+from inspector.features.clients.measured.wire import Call, Heard, Outcome, SentText, SentTool, read
 from tests.support.following_client import FollowingClient
 from tests.support.in_process import fixture_module
 
@@ -36,6 +36,14 @@ def begun(client: FollowingClient) -> tuple[Conversation, Heard]:
     talk, heard = Conversation(client.server_log), read("chat", client.body())
     assert talk.reply(heard)[0]
     return talk, heard
+
+
+def conversed(client: FollowingClient, heard: Heard, outcome: Callable[[Call], Outcome]) -> Conversation:
+    """A conversation that has ended, where the request stays the same but for the calls' outcomes."""
+    talk, outcomes = Conversation(client.server_log), list[Outcome]()
+    while found := talk.reply(replace(heard, outcomes=tuple(outcomes), last=str(len(outcomes))))[0]:
+        outcomes += map(outcome, found)
+    return talk
 
 
 def calls(talk: Conversation, heard: Heard) -> list[str]:
@@ -188,16 +196,19 @@ def searched(client: FollowingClient, text: str) -> Heard:
 def test_a_search_whose_outcome_is_not_understood_has_found_neither_something_nor_nothing(
     client: FollowingClient,
 ) -> None:
-    heard, talk = searched(client, ""), Conversation(client.server_log)
-    outcomes: list[Outcome] = []
-    while found := talk.reply(replace(heard, outcomes=tuple(outcomes), last=str(len(outcomes))))[0]:
-        for call in found:
-            query = call.arguments["query"]
-            text = "A riddle." if query == "osprey" else f"No tool for {query}."
-            text = "1. mcp_marked_server.field_description - 18.5" if query == "kestrel" else text
-            outcomes.append(Outcome(call.id, (text,), (), "messages[1]"))
-    searches = read_run(talk).searches
+    told = {
+        "osprey": "A riddle.",
+        "kestrel": "1. mcp_marked_server.field_description - 18.5",
+        "merlin": "Error: merlin is unknown; did you mean mcp_marked_server.ping?",
+    }
+
+    def outcome(call: Call) -> Outcome:
+        query = call.arguments.get("query", "")
+        return Outcome(call.id, (told.get(query, f"No tool for {query}."),), (), "messages[1]")
+
+    searches = read_run(conversed(client, searched(client, ""), outcome)).searches
     assert searches["osprey"] is None
+    assert searches["merlin"] == []
     assert searches["goshawk"] == []
     assert searches["kestrel"] == [(SERVER, "field_description")]
 
@@ -207,14 +218,14 @@ def test_a_search_whose_outcome_is_not_understood_has_found_neither_something_no
 
 def results_of(client: FollowingClient, told: Mapping[str, Outcome], reached: Container[str]) -> list[str]:
     """What is said of results where some tools get such outcomes, and only some calls reach the server."""
-    heard, talk = read("chat", client.body()), Conversation(client.server_log)
-    outcomes: list[Outcome] = []
-    while found := talk.reply(replace(heard, outcomes=tuple(outcomes), last=str(len(outcomes))))[0]:
-        for call in found:
-            if call.name in reached:
-                client.note("tools/call", name=call.name)
-            given = told.get(call.name, Outcome("", ("pong",), (), ""))
-            outcomes.append(replace(given, call=call.id, at="messages[1]"))
+
+    def outcome(call: Call) -> Outcome:
+        if call.name in reached:
+            client.note("tools/call", name=call.name)
+        given = told.get(call.name, Outcome("", ("pong",), (), ""))
+        return replace(given, call=call.id, at="messages[1]")
+
+    talk = conversed(client, read("chat", client.body()), outcome)
     return [says for topic, says, _ in read_run(talk).facts if topic is Topic.RESULTS]
 
 
@@ -234,6 +245,12 @@ def test_what_stands_in_the_users_message_after_a_result_reached_the_model(clien
 
 def test_a_call_that_never_reached_its_server_says_nothing_of_results(client: FollowingClient) -> None:
     assert results_of(client, {"misfit": Outcome("", ("SyntaxError",), (), "")}, []) == []
+
+
+def test_a_call_that_is_kept_back_while_others_reach_the_server_is_told(client: FollowingClient) -> None:
+    says = results_of(client, {}, ["ping"])
+    assert "Arguments of other types than a schema wants are refused before they reach the server." in says
+    assert len(says) == 2  # and that of the tool which wants a person.
 
 
 def test_an_error_in_the_words_of_any_result_is_not_marked(client: FollowingClient) -> None:
