@@ -4,6 +4,7 @@ Nothing is concluded from what did not happen: a client that was not asked for s
 """
 
 import platform
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 # Of its searches so many have to be alike, or a ranker is not the client's.
 _ALIKE = 0.75
 _PAGE_TWO = "on_page_two"
+# Where a client keeps a result on one machine is no part of a run that is shared.
+_PATH = re.compile(r"(?<![\w<])/(?:[\w.-]+/)*[\w.-]*")
 
 Said = tuple[Topic, str, str]
 """A fact: what it is about, what it says, and the request that shows it."""
@@ -153,7 +156,8 @@ class Reading:
 
     def golden(self, name: str, day: date) -> GoldenRun:
         """The run in small, for the rules of a client of that name to be held against."""
-        results = [says for topic, says, _ in self.facts if topic is Topic.RESULTS]
+        said = (says for topic, says, _ in self.facts if topic is Topic.RESULTS)
+        results = [_PATH.sub("/…", says) for says in said]
         about = (name, self.version, self.first.heard.model, day.isoformat())
         return GoldenRun(*about, self.declared, self.definitions, self.searches, results)
 
