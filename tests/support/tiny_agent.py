@@ -75,7 +75,7 @@ def converse(configuration: str, mode: str) -> str:
         results = []
         for call in calls:
             done = server.ask("tools/call", name=call["name"], arguments=call["input"])
-            if mode == "fall" and call["name"] == "text_alone":
+            if mode == "fall always" or (mode == "fall" and call["name"] == "text_alone"):
                 raise SystemExit("SomeError: it does not fit")
             results.append({"type": "tool_result", "tool_use_id": call["id"], "content": done["content"]})
         messages += [

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from inspector.clients.client import Confidence, Topic, find_client
-from inspector.features.clients.measured import conversation
+from inspector.features.clients.measured import conversation, measurement
 from inspector.features.clients.measured.start import STARTS
 from tests.support import tiny_agent
 from tests.support.commands import Toolsight, in_process
@@ -137,6 +137,20 @@ def test_a_client_that_a_call_ends_is_measured_without_it_and_told_which_it_was(
     assert done.exit_code == 0, done.stderr
     said = [fact.says for fact in find_client(str(file)).facts if "ends it" in fact.says]
     assert said == ["A call of text_alone (marked-server) ends it: “SomeError: it does not fit”."]
+
+
+@pytest.mark.slow
+def test_a_client_that_any_call_ends_is_given_up_with_what_was_seen(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measurement, "_MOST_ENDS", 2)
+    (agent / "mode").write_text("fall always")
+    file = tmp_path / "mine.toml"
+    done = toolsight("clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file))
+    assert done.exit_code == 1
+    assert "ended with exit code 1 after 1 request to its model, before all was asked" in done.stderr
+    said = [fact.says for fact in find_client(str(file)).facts if "ends it" in fact.says]
+    assert len(said) == 2
 
 
 @pytest.mark.slow

@@ -44,6 +44,8 @@ _SERVER_LOG: Final = "server.jsonl"
 _LAST_WORDS = 2_000
 # A client that has got its last answer may take so long to end.
 _LAST_SECONDS = 15.0
+# One that ends for more calls than this ends for any.
+_MOST_ENDS = 10
 # Over HTTP the last call may never end: so long all of them are waited for, without and with the slow ones.
 _HTTP_SECONDS = (90, 330)
 
@@ -155,7 +157,7 @@ class _Measuring:
                     self.costs[name] = self._last
             servers = {name: line for name, line in servers.items() if name not in self.costs}
             await self._try(servers)
-        while self._has_ended and (calls := self.talk.open_calls):
+        while self._has_ended and len(self.ends) < _MOST_ENDS and (calls := self.talk.open_calls):
             self.ends |= dict.fromkeys(calls, self._last)
             await self._try(servers)
 
