@@ -51,6 +51,11 @@ _COLUMNS = (
     "--model", default="", metavar="MODEL", help="Have the client ask for this model. Default: its own."
 )
 @click.option(
+    "--wire",
+    type=click.Choice(["chat", "responses", "messages"]),
+    help="The API that the client is to speak, if it can speak several. Default: by its model.",
+)
+@click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
@@ -84,6 +89,7 @@ def measure(
     name: str,
     sample: str | None,
     model: str,
+    wire: str | None,
     output: Path | None,
     requests: Path | None,
     golden: Path | None,
@@ -121,7 +127,9 @@ def measure(
     if requests is not None and requests.exists():
         raise ConfigError(f"{requests} exists already", hint="Choose a new folder.")
     learn_environment(os.environ)
-    subject = Subject(client or name or own_name(program), model, timeout, program, by_hand, not quick)
+    subject = Subject(
+        client or name or own_name(program), model, wire or "", timeout, program, by_hand, not quick
+    )
     if every:
         _measure_all(subject, output or Path("measured"), requests, golden, asks=not yes)
         return

@@ -13,6 +13,7 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
+from inspector.core.error import ConfigError
 from inspector.features.clients.measured.own_program import (
     SERVERS,
     frameworks,
@@ -27,9 +28,9 @@ WORDS = st.text(st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1,
 NAMES = st.from_regex(r"[a-z][a-z0-9-]{0,9}", fullmatch=True)
 
 
-def setting(servers: Mapping[str, tuple[str, ...]], model: str = "") -> Setting:
+def setting(servers: Mapping[str, tuple[str, ...]], model: str = "", wire: str = "") -> Setting:
     folder = Path("/tmp/of-its-own")
-    return Setting(folder, "http://127.0.0.1:1/key", servers, folder / "log", model, slow=False)
+    return Setting(folder, "http://127.0.0.1:1/key", servers, folder / "log", model, slow=False, wire=wire)
 
 
 def leaves(data: Any) -> Iterator[Any]:
@@ -45,6 +46,25 @@ def read(path: str, text: str) -> Any:
     data = yaml.safe_load(text) if path.endswith(".yaml") else json.loads(text)
     assert data == json.loads(text)
     return data
+
+
+WIRES = [(name, wire) for name, how in STARTS.items() for wire in how.get("by_wire", ())]
+
+
+@pytest.mark.parametrize(("name", "wire"), WIRES)
+def test_an_api_that_is_chosen_is_what_a_client_is_pointed_at(name: str, wire: str) -> None:
+    start = client_start(name, setting({"one": ("server",)}, wire=wire))
+    told = str([start.variables, start.files])
+    assert ("http://127.0.0.1:1/key/v1" in told) is (wire != "messages")
+    assert "anthropic" in told or wire != "messages"
+    assert not any(place in told for place in ("{type}", "{base}", "{model}"))
+
+
+def test_a_clients_api_goes_by_its_model_and_one_that_it_does_not_speak_is_refused() -> None:
+    by_model = client_start("copilot-cli", setting({}, "claude-sonnet-4.5")).variables
+    assert by_model["COPILOT_PROVIDER_TYPE"] == "anthropic"
+    with pytest.raises(ConfigError, match="kimi-code is not known to speak responses to its model"):
+        client_start("kimi-code", setting({}, wire="responses"))
 
 
 @pytest.mark.parametrize("name", STARTS)

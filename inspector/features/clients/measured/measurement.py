@@ -56,6 +56,7 @@ class Subject:
 
     name: str
     model: str = ""
+    wire: str = ""
     timeout: int = 300
     program: tuple[str, ...] = ()
     by_hand: bool = False
@@ -227,7 +228,7 @@ class _Measuring:
         self.talk, subject = Conversation(ServerLog(self._log), self.ends), self._subject
         async with listening(StandIn(self.talk, self._folder / folder, self._progress)) as stand_in:
             about = (self._folder, stand_in.address, servers, self._log, subject.model, subject.slow, is_http)
-            setting = Setting(*about)
+            setting = Setting(*about, wire=subject.wire)
             if subject.by_hand:
                 say(_by_hand_text(setting), err=True, exact=True)
                 in_time = await _is_done(subject.timeout, stand_in.done.wait())

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from inspector.clients.rule import written_table
+from inspector.core.error import ConfigError
 from inspector.tokens.accounting import tokenizer_folder
 
 SLOW: Final = "MARKED_SLOW"
@@ -29,7 +30,7 @@ class Setting:
     """What a client is started with: a folder for all its files, its model's address, and its servers.
 
     `servers` are command lines by name, or with `over_http` an address each. All of them write to `log`; if
-    `slow`, some calls take long.
+    `slow`, some calls take long. `wire` is the API to its model, if it can speak several.
     """
 
     folder: Path
@@ -39,6 +40,7 @@ class Setting:
     model: str = ""
     slow: bool = True
     over_http: bool = False
+    wire: str = ""
 
     def entries(self, shape: Mapping[str, Any]) -> Mapping[str, Any]:
         """The servers as a client's configuration has them, by name."""
@@ -82,9 +84,24 @@ class Start:
     is_persons: bool = False
 
 
+def _wire(name: str, setting: Setting) -> Mapping[str, str]:
+    """What the API makes different that a client is to speak to its model: variables, and `{places}`.
+
+    Without one it goes by the model, or is the first. Raises ConfigError for one that it does not speak.
+    """
+    wires: Mapping[str, Mapping[str, str]] = STARTS[name].get("by_wire", {})
+    by_model = STARTS[name].get("by_model", {}).items()
+    own = next((wire for begins, wire in by_model if setting.model.startswith(begins)), next(iter(wires), ""))
+    chosen = setting.wire or own
+    if chosen and chosen not in wires:
+        hint = f"Choose from: {', '.join(wires)}." if wires else "Leave --wire out: it speaks one API here."
+        raise ConfigError(f"{name} is not known to speak {chosen} to its model", hint=hint)
+    return wires.get(chosen, {})
+
+
 def client_start(name: str, setting: Setting) -> Start:
-    """How a client of `STARTS` is started."""
-    how = STARTS[name]
+    """How a client of `STARTS` is started. Raises ConfigError for an API that it is not known to speak."""
+    how, wire = STARTS[name], _wire(name, setting)
     shape = how.get("http", _HTTP) if setting.over_http else how.get("server", _SERVER)
     entries = dict(setting.entries(shape))
     entries |= {name: {**entries[name], **how.get("first", {})} for name in list(entries)[:1]}
@@ -100,10 +117,9 @@ def client_start(name: str, setting: Setting) -> Start:
         "{servers}": entries,
         "{server list}": list(entries.values()),
     }
+    values |= {place: _filled(text, values) for place, text in wire.items() if place.startswith("{")}
     argv = [*how["argv"], *(how.get("model_argv", ()) if setting.model else ())]
-    variables = dict(how.get("variables", {}))
-    for begins, more in how.get("by_model", {}).items():
-        variables |= more if setting.model.startswith(begins) else {}
+    variables = {**how.get("variables", {}), **{key: text for key, text in wire.items() if key[0] != "{"}}
     written = {path: _written(path, _filled(data, values)) for path, data in how.get("files", {}).items()}
     return Start(tuple(_filled(argv, values)), _filled(variables, values), written)
 
