@@ -136,13 +136,17 @@ def measure(
     agree = partial(_agree, subject.name) if not yes and not program else _agreed
     with Progress() as progress:
         found = _measured(subject, requests, partial(progress, "measuring"), agree)
-    if found.failure is not None and not found.text:
-        raise found.failure
-    row = _row(found, output or Path("measured.toml"), golden)
-    told = f"{row['title']}: {count(row['facts'], 'fact')} in {row['file']}"
-    if subject.name in NAMES:
-        told += f"; `toolsight clients diff {subject.name} {row['file']}` compares it with what was known"
-    show(row, [told])
+    _show(found, output or Path("measured.toml"), golden)
+
+
+def _show(found: Measured, file: Path, golden: Path | None) -> None:
+    """Print what came of one client, and write its files. Raises what kept it from its end."""
+    if found.text:
+        row = _row(found, file, golden)
+        told = f"{row['title']}: {count(row['facts'], 'fact')} in {row['file']}"
+        if found.name in NAMES:
+            told += f"; `toolsight clients diff {found.name} {row['file']}` compares it with what was known"
+        show(row, [told])
     if found.failure is not None:
         raise found.failure
 
