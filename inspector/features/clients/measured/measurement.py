@@ -24,6 +24,7 @@ from inspector.features.clients.measured.marks import HTTP, SERVER, SIGN_IN, SMA
 from inspector.features.clients.measured.own_program import frameworks, own_start, variables
 from inspector.features.clients.measured.program import (
     OUTPUT,
+    ended,
     environment,
     installed,
     printed,
@@ -250,9 +251,9 @@ class _Measuring:
             async with running(start, setting, reaper) as process:
                 ends = (stand_in.begun if only_first else stand_in.done).wait()
                 seconds = _HTTP_SECONDS[subject.slow] if setting.over_http else subject.timeout
-                in_time = await _is_done(seconds, ends, process.wait())
+                in_time = await _is_done(seconds, ends, ended(process))
                 if in_time and stand_in.failure is None and not only_first:
-                    await _is_done(_LAST_SECONDS, process.wait())
+                    await _is_done(_LAST_SECONDS, ended(process))
                 found.exit_code = process.returncode
         finally:
             reaper.close()

@@ -36,6 +36,7 @@ _PLACES = {
 }
 _END_SECONDS, _VERSION_SECONDS = 3.0, 60.0
 _MOST_OUTPUT = 1 << 20
+_LOOK_SECONDS = 0.05
 _ERROR = re.compile(r"(Error|Exception)\b.*\w")
 _VERSION = re.compile(r"(?<![\w./-])v?(\d+(?:\.\d+)+(?:-[\w.]+)?)")
 
@@ -73,6 +74,13 @@ def environment(start: Start, setting: Setting) -> dict[str, str]:
         own = {name: os.environ[name] for name in _OWN if name in os.environ}
         own |= {name: str(setting.folder / place) for name, place in _PLACES.items()}
     return {**own, LOG: str(setting.log), **start.variables}
+
+
+async def ended(process: Process) -> int:
+    """The exit code, once it has ended. Its `wait` goes on as long as a daemon of its holds its output."""
+    while (code := process.returncode) is None:
+        await asyncio.sleep(_LOOK_SECONDS)
+    return code
 
 
 @asynccontextmanager
