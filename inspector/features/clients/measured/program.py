@@ -10,6 +10,7 @@ from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -78,9 +79,11 @@ def environment(start: Start, setting: Setting) -> dict[str, str]:
 
 async def ended(process: Process) -> int:
     """The exit code, once it has ended. Its `wait` goes on as long as a daemon of its holds its output."""
-    while (code := process.returncode) is None:
+    for _ in count():
+        if process.returncode is not None:
+            break
         await asyncio.sleep(_LOOK_SECONDS)
-    return code
+    return process.returncode or 0
 
 
 @asynccontextmanager
