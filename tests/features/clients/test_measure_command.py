@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from inspector.clients.client import Confidence, Topic, find_client
-from inspector.features.clients.measured import conversation, measurement
+from inspector.features.clients.measured import conversation, measurement, stand_in
 from inspector.features.clients.measured.start import STARTS
 from tests.support import tiny_agent
 from tests.support.commands import Toolsight, in_process
@@ -155,8 +155,10 @@ def test_a_client_that_any_call_ends_is_given_up_with_what_was_seen(
 
 @pytest.mark.slow
 def test_a_client_that_a_401_ends_is_measured_over_http_without_that_server(
-    agent: Path, tmp_path: Path, toolsight: Toolsight
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # It never asks these servers for tools, for which it would be waited for half a minute.
+    monkeypatch.setattr(stand_in, "_TRIES", 1)
     (agent / "mode").write_text("signed")
     file = tmp_path / "mine.toml"
     done = toolsight("clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file))
