@@ -59,10 +59,15 @@ def converse(configuration: str, mode: str) -> str:
     servers = json.loads(configuration)["mcpServers"]
     if mode == "signed" and any("url" in one for one in servers.values()):
         if "marked-sign-in" in servers:
+            # What an earlier try asked is no part of the next one.
+            ask_model({"model": "tiny-1", "max_tokens": 9, "messages": GO})
+            ask_model({"model": "tiny-1", "max_tokens": 9, "messages": GO})
             raise SystemExit("SomeError: 401")
         tool = {"name": "mcp__marked-http__quick", "description": "", "input_schema": {}}
         ask_model({"model": "tiny-1", "max_tokens": 9, "messages": GO, "tools": [tool]})
         return "Done."
+    if mode == "hang with one" and "marked-odd" in servers:
+        time.sleep(600)
     server = Server(configuration)
     listed = server.ask("tools/list")["tools"]
     tools = [{**one, "input_schema": one["inputSchema"]} for one in listed]
@@ -74,8 +79,10 @@ def converse(configuration: str, mode: str) -> str:
             return str(answer["content"][0]["text"])
         results = []
         for call in calls:
+            if mode == "refuse" and call["name"] == "misfit":
+                raise SystemExit("SomeError: it is not sent")
             done = server.ask("tools/call", name=call["name"], arguments=call["input"])
-            if mode == "fall always" or (mode == "fall" and call["name"] == "text_alone"):
+            if mode == "fall always" or (mode == "fall" and call["name"] == "misfit"):
                 raise SystemExit("SomeError: it does not fit")
             results.append({"type": "tool_result", "tool_use_id": call["id"], "content": done["content"]})
         messages += [

@@ -17,7 +17,7 @@ from inspector.cli.run import Exit, interruptible
 from inspector.cli.table import Progress, say, say_raw, show, write_file
 from inspector.clients.client import NAMES, read_client
 from inspector.clients.golden import write_golden
-from inspector.core.error import ConfigError
+from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count
 from inspector.core.redaction import learn_environment, private_folder
 from inspector.core.report import NAME, NUMBER, Column, Table
@@ -227,12 +227,26 @@ def _measure_all(
         with Progress() as progress:
             shown = partial(progress, f"measuring {name} ({there.index(name) + 1} of {len(there)})")
             shown(0, 0)
-            found = _measured(replace(like, name=name), kept, shown, _agreed)
-        rows.append(_row(found, output / f"{name}.toml", golden))
+            rows.append(_one_of_all(replace(like, name=name), kept, shown, (output / f"{name}.toml", golden)))
         say(f"{name}: {rows[-1]['outcome']}", err=True)
     show({"clients": rows}, [Table.of(_COLUMNS, rows)])
     if any(str(row["outcome"]).startswith("failed") for row in rows):
         sys.exit(Exit.FAILED)
+
+
+def _one_of_all(
+    subject: Subject,
+    kept: Path | None,
+    progress: Callable[[int, int], None],
+    files: tuple[Path, Path | None],
+) -> dict[str, Any]:
+    """The row of one client; a fault in measuring it does not cost the rows of the others."""
+    try:
+        return _row(_measured(subject, kept, progress, _agreed), *files)
+    except Exception as error:
+        told = f"unexpected {type(error).__name__}: {error}"
+        hint = f"`toolsight clients measure {subject.name}` shows where it is raised."
+        return _row(Measured(subject.name, failure=ToolsightError(told, hint=hint)), *files)
 
 
 def _agreed(_start: Start) -> None:

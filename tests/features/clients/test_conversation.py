@@ -145,6 +145,38 @@ def test_a_summary_of_the_conversation_gets_a_text_and_the_call_stays_open(clien
     assert first.key == (SERVER, "ping")
 
 
+def test_where_nothing_but_calls_is_wanted_what_is_said_next_came_of_the_call(
+    client: FollowingClient,
+) -> None:
+    body = {**client.body(), "tool_choice": "required"}
+
+    def heard(*messages: tuple[str, str]) -> Heard:
+        said = [{"role": role, "content": text} for role, text in messages]
+        return read("chat", {**body, "messages": [*body["messages"], *said]})
+
+    talk = Conversation(client.server_log)
+    first = talk.reply(heard())[0][0]
+    told = ("assistant", f"Calling: [{{'id': '{first.id}'}}]")
+    second = talk.reply(heard(told, ("user", "Observation: pong")))[0][0]
+    # It failed: nothing but the message of the user goes on.
+    assert talk.reply(heard(told, ("user", "Observation: pong\nError: it is late")))[0][0].id != second.id
+    assert [(asked.call.id, one.text) for _, asked, one in talk.outcomes()] == [
+        (first.id, "Observation: pong"),
+        (second.id, "\nError: it is late"),
+    ]
+
+
+@pytest.mark.parametrize(("wants", "goes_on"), [("required", True), ({"type": "any"}, True), ("auto", False)])
+def test_a_request_beside_the_conversation_is_one_that_takes_a_text(
+    client: FollowingClient, wants: object, goes_on: bool
+) -> None:
+    talk, _ = begun(client)
+    said = [{"role": "user", "content": "Sum it up."}]
+    assert (
+        bool(calls(talk, read("chat", {**client.body(), "messages": said, "tool_choice": wants}))) == goes_on
+    )
+
+
 def test_a_client_that_shortened_the_conversation_goes_on_with_the_next_call(client: FollowingClient) -> None:
     talk, heard = begun(client)
     done = Outcome("call_0", ("pong",), (), "messages[2]")

@@ -128,15 +128,36 @@ def test_a_client_that_hangs_floods_or_gives_up_ends_the_measurement(
 
 
 @pytest.mark.slow
-def test_a_client_that_a_call_ends_is_measured_without_it_and_told_which_it_was(
-    agent: Path, tmp_path: Path, toolsight: Toolsight
+def test_a_client_that_hangs_with_one_server_is_measured_with_the_others(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (agent / "mode").write_text("fall")
+    monkeypatch.setattr(measurement, "_FIRST_SECONDS", 5)
+    (agent / "mode").write_text("hang with one")
+    file = tmp_path / "mine.toml"
+    words = ("--yes", "--quick", "--timeout", "10", "-o", str(file))
+    done = toolsight("clients", "measure", "claude-code", *words)
+    told = "With marked-odd (names with dots, dashes and slashes) it does not ask its model within 5 seconds."
+    assert [fact.says for fact in find_client(str(file)).facts if fact.says.startswith("With ")] == [told]
+    assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("fall", "ends it: “SomeError: it does not fit”"),
+        ("refuse", "does not reach its server before it ends: “SomeError: it is not sent”"),
+    ],
+)
+def test_a_client_that_a_call_ends_is_measured_without_it_and_told_which_it_was(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, mode: str, told: str
+) -> None:
+    (agent / "mode").write_text(mode)
     file = tmp_path / "mine.toml"
     done = toolsight("clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file))
     assert done.exit_code == 0, done.stderr
-    said = [fact.says for fact in find_client(str(file)).facts if "ends it" in fact.says]
-    assert said == ["A call of text_alone (marked-server) ends it: “SomeError: it does not fit”."]
+    said = [fact.says for fact in find_client(str(file)).facts if "SomeError" in fact.says]
+    assert said == [f"A call of misfit (marked-server) {told}."]
 
 
 @pytest.mark.slow
@@ -160,9 +181,14 @@ def test_a_client_that_a_401_ends_is_measured_over_http_without_that_server(
     # It never asks these servers for tools, for which it would be waited for half a minute.
     monkeypatch.setattr(stand_in, "_TRIES", 1)
     (agent / "mode").write_text("signed")
-    file = tmp_path / "mine.toml"
-    done = toolsight("clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file))
+    file, kept = tmp_path / "mine.toml", tmp_path / "run"
+    words = ("--yes", "--quick", "-o", str(file), "--requests", str(kept))
+    done = toolsight("clients", "measure", "claude-code", *words)
     assert done.exit_code == 0, done.stderr
+    # Each conversation has the log of its own servers, and the requests of its last try.
+    assert [path.name for path in (kept / "http-requests").iterdir()] == ["001.json"]
+    logs = {name: (kept / name).read_text() for name in ("server.jsonl", "http-server.jsonl")}
+    assert ["tools/list" in text for text in logs.values()] == [True, False]
     said = [fact.says for fact in find_client(str(file)).facts if fact.topic is Topic.HTTP]
     assert said == ["A 401 ends it before it asks its model: “SomeError: 401”."]
 
@@ -185,6 +211,27 @@ def test_one_that_fails_holds_up_none_of_the_others_that_are_installed(
     assert (rows["vibe"]["outcome"], rows["vibe"]["version"]) == ("measured", "9.8.7")
     assert rows["gptme"]["outcome"] == "not installed: uv tool install gptme"
     assert [path.name for path in folder.iterdir()] == ["vibe.toml"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("broken", ["read_run", "_file"])
+def test_a_fault_in_reading_one_client_costs_none_of_the_others_their_rows(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch, broken: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("pid")
+
+    monkeypatch.setattr(measurement, broken, fail)
+    shutil.copy(agent / "claude", agent / "vibe")
+    (agent / "vibe").write_text("#!/bin/sh\nexit 3\n")
+    folder = tmp_path / "all"
+    done = toolsight("clients", "measure", "--all-installed", "--yes", "--quick", "-o", str(folder), "--json")
+    assert done.exit_code == 1
+    rows = {row["client"]: row for row in json.loads(done.stdout)["clients"]}
+    assert list(rows) == list(STARTS)
+    assert rows["claude-code"]["outcome"] == "failed: unexpected KeyError: 'pid'"
+    assert rows["vibe"]["outcome"].startswith("failed: the client ended with exit code 3")
+    assert rows["gptme"]["outcome"] == "not installed: uv tool install gptme"
 
 
 @pytest.mark.slow

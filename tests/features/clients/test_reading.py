@@ -13,7 +13,7 @@ from inspector.clients.rule import TextRule
 from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.reading import Reading
 from inspector.features.clients.measured.run_reader import read_run
-from inspector.features.clients.measured.wire import Heard, SentText, SentTool, read
+from inspector.features.clients.measured.wire import Heard, Outcome, SentText, SentTool, read
 from tests.support.following_client import FollowingClient
 
 _NONE = find_client("none")
@@ -63,6 +63,49 @@ def test_the_protocol_is_the_last_that_was_asked_for_before_the_list(client: Fol
     assert reading.top["protocol"] == "2025-06-18"
     told = [says for says in said(reading, Topic.PROTOCOL) if says.startswith("It calls itself")]
     assert told == ["It calls itself mine, speaks 2025-06-18 and declares nothing."]
+
+
+@pytest.mark.parametrize(("lists", "rhythm"), [((1, 1), True), ((1, 0), False), ((0, 0), False)])
+def test_a_list_that_is_read_before_every_request_is_never_old(
+    client: FollowingClient, lists: tuple[int, int], rhythm: bool
+) -> None:
+    talk, said_ = Conversation(client.server_log), list[Outcome]()
+    count = 0
+    while asked := talk.reply(replace(read("chat", client.body()), outcomes=tuple(said_), last=str(count)))[
+        0
+    ]:
+        said_ += [Outcome(one.id, ("pong",), (), "messages[1]") for one in asked]
+        for _ in range(lists[count % 2]):
+            client.note("tools/list")
+        count += 1
+    reading = read_run(talk)
+    assert reading.top["follows_changes"] == rhythm
+    always = "; it lists them before every request, 1 time(s)."
+    assert any(says.endswith(always) for says in said(reading, Topic.PROTOCOL)) == rhythm
+
+
+def test_requests_that_are_cancelled_count_where_they_are_calls(client: FollowingClient) -> None:
+    def told() -> list[str]:
+        return [says for says in said(reading_of(client, as_it_is), Topic.PROTOCOL) if "cancelled" in says]
+
+    for number in (1, 2):
+        client.module.note(method="tools/call", id=number, params={"name": "ping"})
+    client.note("notifications/cancelled", requestId="listen-1")
+    assert not told()
+    client.note("notifications/cancelled", requestId=2)
+    assert told() == ["It sends notifications/cancelled: 1 for 2 calls."]
+
+
+def test_definitions_are_those_of_the_servers_that_were_given(client: FollowingClient) -> None:
+    talk, heard = Conversation(client.server_log), read("chat", client.body())
+    rest = (one for one in heard.tools if (talk.log.marks.key_of(one) or "")[0] != "marked-second")
+    talk.reply(replace(heard, tools=tuple(rest)))
+    twins = replace(_NONE, names=replace(_NONE.names, twins="error", refuses="server"))
+    for missing, sent in (("marked-second",), "102 of 102"), ((), "102 of 104"):
+        reading = read_run(talk, costs=dict.fromkeys(missing, "an error"))
+        assert f"Before a search, {sent} definitions are sent." in said(reading, Topic.LISTING)
+        reading.compare(twins, date(2026, 11, 29))
+        assert ("fidelity" in reading.rules) == bool(missing)
 
 
 def test_names_that_are_equal_but_for_odd_characters_are_told_together_where_only_names_are_sent(

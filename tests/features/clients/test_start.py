@@ -140,6 +140,14 @@ def test_a_sample_uses_the_servers_it_is_given(name: str) -> None:
         ("", ""),
         ("Log in.\n\n", "Log in."),
         ("  | a.McpError: not found\n  +-----\nNode.js v24\n", "a.McpError: not found"),
+        (
+            "McpError: not found\n    at Client._on (file:///own/x.js:2:3)\nNode.js v24.2.0\n",
+            "McpError: not found",
+        ),
+        (
+            '[$ZodError: [\n  {\n    "path": ["tools", 1]\n  }\n]]\n',
+            '[$ZodError: [ { "path": ["tools", 1] } ]]',
+        ),
         ("│ Error: no key │\nFor further information visit errors.example\n", "Error: no key"),
     ],
 )

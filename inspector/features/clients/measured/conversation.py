@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Literal
 
@@ -101,6 +101,7 @@ class Conversation:
 
     def reply(self, heard: Heard) -> tuple[tuple[Call, ...], str]:
         """The model's calls, or its text if there are none. Raises ProtocolError without the server."""
+        heard = self._with_failure(heard)
         exchange = Exchange(len(self.exchanges) + 1, heard, len(self.log.messages), self.log.is_listed())
         if exchange.number > _MOST:
             raise ProtocolError(f"the client asked its model more than {_MOST} times")
@@ -111,6 +112,18 @@ class Conversation:
                 exchange.asked = self._next(heard)
         text = _DONE if heard.wants is None else compact(_value(heard.wants))
         return tuple(one.call for one in exchange.asked), text
+
+    def _with_failure(self, heard: Heard) -> Heard:
+        """Where nothing but calls is wanted, what is said after one without its id came of it: it failed."""
+        done = {one.call for one in heard.outcomes}
+        is_new = heard.last != self._last and not done & {one.call.id for one in self._open}
+        if not (heard.must_call and heard.texts and is_new):
+            return heard
+        # A message may go on with what failed.
+        before = [one.text for one in self.exchanges[-1].heard.texts] if self.exchanges else []
+        parts = (heard.texts[-1].text.removeprefix(before[-1] if before else ""),)
+        failed = (Outcome(one.call.id, parts, (), heard.texts[-1].at) for one in self._open)
+        return replace(heard, outcomes=(*heard.outcomes, *failed))
 
     def _note(self, exchange: Exchange) -> None:
         """Take up what is sent for the first time."""

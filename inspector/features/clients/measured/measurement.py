@@ -9,6 +9,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import rmtree
 from typing import Any, Final
 
 from inspector.cli.location import fixtures_path
@@ -41,12 +42,15 @@ from inspector.features.clients.measured.stand_in import StandIn, listening
 from inspector.features.clients.measured.start import LOG, SLOW, STARTS, Setting, Start, client_start
 from inspector.mcp.reaper import Reaper
 
-_SERVER_LOG: Final = "server.jsonl"
+_SERVER_LOGS: Final = {"requests": "server.jsonl", "http-requests": "http-server.jsonl"}
+"""What the servers note of each conversation, by the folder of its requests."""
 _LAST_WORDS = 2_000
 # A client that has got its last answer may take so long to end.
 _LAST_SECONDS = 15.0
 # One that ends for more calls than this ends for any.
 _MOST_ENDS = 10
+# A client that hangs with all servers is tried with one at a time: it may take so long to ask its model.
+_FIRST_SECONDS = 100
 # Over HTTP the last call may never end: so long all of them are waited for, without and with the slow ones.
 _HTTP_SECONDS = (90, 330)
 
@@ -108,7 +112,7 @@ def measured(
 
 def _clean(folder: Path) -> None:
     """Take the secrets out of what others wrote there: the client, and the server of what it heard."""
-    for path in (folder / _SERVER_LOG, folder / OUTPUT):
+    for path in (folder / name for name in (*_SERVER_LOGS.values(), OUTPUT)):
         if path.exists():
             write_file(path, path.read_text(encoding="utf-8", errors="replace"))
 
@@ -116,8 +120,8 @@ def _clean(folder: Path) -> None:
 class _Measuring:
     """Has the conversation with all servers, or with those that the client can be given.
 
-    `costs` are the others, and `ends` the tools that are not called, each with the last that the client said
-    before it ended for it.
+    `costs` are the others, each with what the client does with it; `ends` are the tools that are not called,
+    each with how a call of it ended the client.
     """
 
     def __init__(
@@ -130,18 +134,17 @@ class _Measuring:
     ) -> None:
         self._subject, self._folder, self._progress = subject, folder, progress
         self._agree, self._found = agree, found
-        self._log = folder / _SERVER_LOG
         self.costs: dict[str, str] = {}
         self.ends: dict[Key, str] = {}
-        self.talk = Conversation(ServerLog(self._log))
+        self.talk = Conversation(ServerLog(folder / _SERVER_LOGS["requests"]))
         self.failure: ToolsightError | None = None
+        self._seconds = 0
 
     def read(self) -> Reading:
         """What the conversation shows."""
         reading = read_run(self.talk, self._found.version, self.costs)
-        for (server, tool), last in self.ends.items():
-            says = f"A call of {tool} ({server}) ends it: “{last}”."
-            reading.facts.append((Topic.RESULTS, says, "its output"))
+        for (server, tool), says in self.ends.items():
+            reading.facts.append((Topic.RESULTS, f"A call of {tool} ({server}) {says}.", "its output"))
         return reading
 
     async def converse(self) -> None:
@@ -149,24 +152,38 @@ class _Measuring:
         servers = server_commands(fixtures_path())
         await self._try(servers)
         self._agree = _agreed
-        if self._has_ended and not self.talk.is_begun:
+        is_hung = self.failure is not None and not self.talk.exchanges and not self._subject.by_hand
+        if is_hung or (self._has_ended and not self.talk.is_begun):
             first = self.failure
             if not await self._is_taken(servers, SERVER):
                 self.failure = first
                 return
             for name in SMALL:
                 if not await self._is_taken(servers, SERVER, name):
-                    self.costs[name] = self._last
+                    self.costs[name] = self._ended_by
             servers = {name: line for name, line in servers.items() if name not in self.costs}
             await self._try(servers)
         while self._has_ended and len(self.ends) < _MOST_ENDS and (calls := self.talk.open_calls):
-            self.ends |= dict.fromkeys(calls, self._last)
+            self.ends |= {key: self._how(key) for key in calls}
             await self._try(servers)
 
     @property
     def _has_ended(self) -> bool:
         """Whether the client ended by itself before the conversation did."""
         return self.failure is not None and self._found.exit_code is not None
+
+    def _how(self, key: Key) -> str:
+        """What is said of a call for which the client ended; one that never came may not be to blame."""
+        noted = (one for one in self.talk.log.messages if one.get("method") == "tools/call")
+        came = any((one["server"], one["params"].get("name")) == key for one in noted)
+        return f"{'ends it' if came else 'does not reach its server before it ends'}: “{self._last}”"
+
+    @property
+    def _ended_by(self) -> str:
+        """What is said of a server with which the client does not come to ask its model."""
+        if self._found.exit_code is None:
+            return f"does not ask its model within {count(self._seconds, 'second')}"
+        return f"ends before it asks its model: “{self._last}”"
 
     @property
     def _last(self) -> str:
@@ -191,8 +208,8 @@ class _Measuring:
 
     async def _try_http(self, names: Sequence[str]) -> None:
         """Have a conversation with servers over HTTP that begin anew."""
-        open_private(self._log, "w").close()
-        more = {LOG: str(self._log), **({SLOW: "1"} if self._subject.slow else {})}
+        log = self._begun("http-requests")
+        more = {LOG: str(log), **({SLOW: "1"} if self._subject.slow else {})}
         command = (sys.executable, str(fixtures_path() / "servers" / "marked_http.py"))
         # Of a client that goes away it says more than anybody asked.
         process = await asyncio.create_subprocess_exec(
@@ -209,6 +226,14 @@ class _Measuring:
                 process.kill()
             await process.wait()
 
+    def _begun(self, folder: str) -> Path:
+        """The empty log of a conversation, of whose earlier tries no request is left."""
+        rmtree(self._folder / folder, ignore_errors=True)
+        log = self._folder / _SERVER_LOGS[folder]
+        # The servers append to it.
+        open_private(log, "w").close()
+        return log
+
     async def _is_taken(self, servers: Mapping[str, tuple[str, ...]], *names: str) -> bool:
         """Whether the client, with these servers alone, comes to ask its model."""
         await self._try({name: servers[name] for name in names}, only_first=True)
@@ -222,13 +247,12 @@ class _Measuring:
         folder: str = "requests",
     ) -> None:
         """Have a conversation; its `failure` is what kept it from its end."""
-        is_http = folder != "requests"
-        if not is_http:
-            # The servers append to it.
-            open_private(self._log, "w").close()
-        self.talk, subject = Conversation(ServerLog(self._log), self.ends), self._subject
+        is_http, subject = folder != "requests", self._subject
+        # Over HTTP, the servers have noted already what they declare.
+        log = self._folder / _SERVER_LOGS[folder] if is_http else self._begun(folder)
+        self.talk = Conversation(ServerLog(log), self.ends)
         async with listening(StandIn(self.talk, self._folder / folder, self._progress)) as stand_in:
-            about = (self._folder, stand_in.address, servers, self._log, subject.model, subject.slow, is_http)
+            about = (self._folder, stand_in.address, servers, log, subject.model, subject.slow, is_http)
             setting = Setting(*about, wire=subject.wire)
             if subject.by_hand:
                 say(_by_hand_text(setting), err=True, exact=True)
@@ -251,7 +275,8 @@ class _Measuring:
             async with running(start, setting, reaper) as process:
                 ends = (stand_in.begun if only_first else stand_in.done).wait()
                 seconds = _HTTP_SECONDS[subject.slow] if setting.over_http else subject.timeout
-                in_time = await _is_done(seconds, ends, ended(process))
+                self._seconds = min(seconds, _FIRST_SECONDS) if only_first else seconds
+                in_time = await _is_done(self._seconds, ends, ended(process))
                 if in_time and stand_in.failure is None and not only_first:
                     await _is_done(_LAST_SECONDS, ended(process))
                 found.exit_code = process.returncode

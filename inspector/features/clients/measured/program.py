@@ -38,7 +38,10 @@ _PLACES = {
 _END_SECONDS, _VERSION_SECONDS = 3.0, 60.0
 _MOST_OUTPUT = 1 << 20
 _LOOK_SECONDS = 0.05
-_ERROR = re.compile(r"(Error|Exception)\b.*\w")
+_ERROR = re.compile(r"(Error|Exception)\b.*(\w|[\[{]$)")
+# What Node.js prints after an error.
+_FRAME = re.compile(r"at \S|Node\.js v\d")
+_MOST_OF_ERROR = 200
 _VERSION = re.compile(r"(?<![\w./-])v?(\d+(?:\.\d+)+(?:-[\w.]+)?)")
 
 
@@ -157,10 +160,15 @@ def printed(folder: Path) -> str:
 
 
 def said_last(folder: Path) -> str:
-    """The last line of it that names an error, without what frames it; else the last one."""
-    lines = [line.strip("│| \t") for line in printed(folder).splitlines()]
-    told = [line for line in lines if _ERROR.search(line)] or [line for line in lines if line]
-    return told[-1] if told else ""
+    """The last line of it that names an error, without what frames it; else the last one.
+
+    One that ends with a bracket is told with what is in it.
+    """
+    every = (line.strip("│| \t") for line in printed(folder).splitlines())
+    lines = [line for line in every if line and not _FRAME.match(line)]
+    told = [at for at, line in enumerate(lines) if _ERROR.search(line)] or [len(lines) - 1]
+    said = lines[told[-1] :] if lines else [""]
+    return " ".join(said)[:_MOST_OF_ERROR] if said[0].endswith(("[", "{")) else said[0]
 
 
 def server_commands(fixtures: Path) -> Mapping[str, tuple[str, ...]]:

@@ -5,7 +5,7 @@ Nothing is concluded from what did not happen: a client that was not asked for s
 
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import date
 from functools import cached_property
@@ -39,10 +39,11 @@ Said = tuple[Topic, str, str]
 class Reading:
     """Reads a conversation that has ended. `rules` has the tables of a client's file, as far as known.
 
-    `version` is the client's own, as far as it said one; it may call itself by that of a library.
+    `version` is the client's own, as far as it said one; it may call itself by that of a library. `missing`
+    are the servers that it was not given.
     """
 
-    def __init__(self, conversation: Conversation, version: str = "") -> None:
+    def __init__(self, conversation: Conversation, version: str = "", missing: Collection[str] = ()) -> None:
         """Raises ProtocolError if the model was never given a tool, or the client lists none before."""
         self.talk = conversation
         self.marks = conversation.log.marks
@@ -57,7 +58,7 @@ class Reading:
             hint = "Check that it reads the servers it was given, and waits for them."
             raise ProtocolError("the client never asked its server for tools", hint=hint)
         self.first: Exchange = first
-        self.version = version
+        self.version, self.missing = version, missing
         # What stands in no table.
         self.top: dict[str, Any] = {}
         self.facts: list[Said] = []
@@ -91,7 +92,8 @@ class Reading:
         }
 
     def _same(self, client: Client) -> list[Key]:
-        return same_definitions(client, self.declared, self.definitions)
+        given = (tool for tool in self.declared if tool.server not in self.missing)
+        return same_definitions(client, given, self.definitions)
 
     def compare(self, client: Client, day: date) -> None:
         """Take over what is known of a client where it gives the same as this one sent or found."""

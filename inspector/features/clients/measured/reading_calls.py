@@ -71,12 +71,15 @@ def _news(reading: Reading) -> Iterator[Said]:
     every = reading.talk.exchanges
     at = changed.number - 1
     pairs = zip(every[reading.first.number - 1 : at - 1], every[reading.first.number : at], strict=True)
-    rhythm = max((_lists(reading, one.noted, other.noted) for one, other in pairs), default=0)
+    lists = [_lists(reading, one.noted, other.noted) for one, other in pairs]
+    rhythm = max(lists, default=0)
+    is_always = min(lists, default=0) > 0
     begun, ends = every[at - 1].noted, (one.noted for one in every[at : at + 2])
     again = _lists(reading, begun, max(ends)) > rhythm * len(every[at : at + 2])
-    reading.top["follows_changes"] = again
+    # What it lists before each request is never old.
+    reading.top["follows_changes"] = again or is_always
     says = f"After list_changed it {'lists' if again else 'does not list'} the server's tools again"
-    says += f"; it lists them before every request, {rhythm} time(s)." if rhythm else "."
+    says += f"; it lists them before every request, {rhythm} time(s)." if is_always else "."
     yield Topic.PROTOCOL, says, "to the server: what follows the call of change_tools"
     later = reading.sent.get(reading.marks.later)
     reading.top["news_reach"] = later is not None
@@ -94,9 +97,11 @@ def _meta_of_calls(reading: Reading) -> Iterator[Said]:
     if any(True for _ in _calls(reading)):
         told = ", ".join(sorted(found)) or "nothing"
         yield Topic.PROTOCOL, f"In the _meta of a call it sends: {told}.", "to the server: tools/call"
-    cancelled = sum(one.get("method") == "notifications/cancelled" for one in reading.messages)
-    if cancelled:
-        says = f"It sends notifications/cancelled: {cancelled} for {sum(1 for _ in _calls(reading))} calls."
+    # A subscription ends in the same way.
+    calls = {(one["pid"], one.get("id")) for one in _calls(reading)}
+    given = [one for one in reading.messages if one.get("method") == "notifications/cancelled"]
+    if cancelled := len(calls & {(one["pid"], one["params"].get("requestId")) for one in given}):
+        says = f"It sends notifications/cancelled: {cancelled} for {len(calls)} calls."
         yield Topic.PROTOCOL, says, "to the server: notifications/cancelled"
 
 

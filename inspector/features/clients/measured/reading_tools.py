@@ -119,7 +119,7 @@ def _lengths(reading: Reading, form: str, server: str) -> Iterator[Said]:
 
 def _listing(reading: Reading) -> Iterator[Said]:
     first, marks = reading.first, reading.marks
-    every = [key for key in marks.tools if key != marks.later]
+    every = [key for key in marks.tools if key != marks.later and key[0] not in reading.missing]
     tools = [tool for tool in first.heard.tools if tool.way == "tool" and not tool.deferred]
     bound = list(dict.fromkeys(filter(None, map(marks.key_of, tools))))
     named = {

@@ -26,12 +26,12 @@ ABOUT: Final = {
 def read_run(conversation: Conversation, version: str = "", costs: Mapping[str, str] = NONE) -> Reading:
     """What it shows; `version` is that of the client's program, "" for what it calls itself.
 
-    `costs` are servers with which it ended before it asked its model, and the last that it said. Raises
+    `costs` are servers with which it did not come to ask its model, and what it does with each. Raises
     ProtocolError if the model was never given a tool, or no server was asked for its tools.
     """
-    reading = Reading(conversation, version)
-    for server, last in costs.items():
-        says = f"With {server} ({ABOUT[server]}) it ends before it asks its model: “{last}”."
+    reading = Reading(conversation, version, costs)
+    for server, does in costs.items():
+        says = f"With {server} ({ABOUT[server]}) it {does}."
         reading.facts.append((Topic.LISTING, says, "its output"))
     for part in (*reading_tools.PARTS, *reading_calls.PARTS):
         reading.facts += part(reading)

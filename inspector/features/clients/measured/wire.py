@@ -84,7 +84,7 @@ class Outcome:
 class Heard:
     """One request to the model: its tools, its texts, what came of earlier calls, and its `last` message.
 
-    `wants` is the schema of the JSON that it wants in place of a text.
+    `wants` is the schema of the JSON that it wants in place of a text; if it `must_call`, it takes no text.
     """
 
     api: Api
@@ -95,6 +95,7 @@ class Heard:
     outcomes: tuple[Outcome, ...] = ()
     last: str = ""
     wants: JsonObject | None = None
+    must_call: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,9 @@ def read(api: Api, body: JsonObject, path: str = "") -> Heard:
     tools = tuple(one for one in parts if isinstance(one, SentTool))
     texts = tuple(one for one in parts if isinstance(one, SentText))
     outcomes = tuple(one for one in parts if isinstance(one, Outcome))
-    return Heard(api, model, streamed, tools, texts, outcomes, last, _wanted(body))
+    choice = body.get("tool_choice")
+    must_call = choice == "required" or as_object(choice).get("type") == "any"
+    return Heard(api, model, streamed, tools, texts, outcomes, last, _wanted(body), must_call)
 
 
 def _wanted(body: JsonObject) -> JsonObject | None:
@@ -189,16 +192,25 @@ def _messages(body: JsonObject) -> _Parts:
                 yield Outcome(block["tool_use_id"], _as_parts(parts), found, inner, failed)
 
 
+_TOLD = re.compile(rf"""["']({CALL_ID}\d+)["']""")
+
+
 def _chat(body: JsonObject) -> _Parts:
     for at, tool in _numbered(body.get("tools"), "tools"):
         if (function := tool.get("function")) is not None:
             where = f"{at}.function"
             yield _tool(function["name"], where, function.get("description"), function.get("parameters"))
     waiting: Outcome | None = None
+    told: tuple[str, ...] = ()
     for at, message in _numbered(body["messages"], "messages"):
         content = message.get("content") or ""
         if message["role"] != "tool":
-            yield from _texts(message["role"], content, f"{at}.content")
+            shown = [*_texts(message["role"], content, f"{at}.content")]
+            yield from shown
+            if message["role"] == "user":
+                yield from (Outcome(call, _as_parts(content), (), at) for call in told)
+            # Some tell the model of calls in texts: then what the user says next came of them.
+            told = tuple(call for one in shown for call in _TOLD.findall(one.text) if one.role == "assistant")
         if waiting is not None:
             # What is no text cannot stand in a result, and comes in the next message of the user.
             given = [one for _, one in _numbered(content, "")] if message["role"] == "user" else []
