@@ -101,7 +101,8 @@ class Conversation:
 
     def reply(self, heard: Heard) -> tuple[tuple[Call, ...], str]:
         """The model's calls, or its text if there are none. Raises ProtocolError without the server."""
-        heard = self._with_failure(heard)
+        if heard.must_call and heard.last != self._last:
+            heard = _with_failure(heard, self._open, self.exchanges[-1].heard if self.exchanges else heard)
         exchange = Exchange(len(self.exchanges) + 1, heard, len(self.log.messages), self.log.is_listed())
         if exchange.number > _MOST:
             raise ProtocolError(f"the client asked its model more than {_MOST} times")
@@ -112,18 +113,6 @@ class Conversation:
                 exchange.asked = self._next(heard)
         text = _DONE if heard.wants is None else compact(_value(heard.wants))
         return tuple(one.call for one in exchange.asked), text
-
-    def _with_failure(self, heard: Heard) -> Heard:
-        """Where nothing but calls is wanted, what is said after one without its id came of it: it failed."""
-        done = {one.call for one in heard.outcomes}
-        is_new = heard.last != self._last and not done & {one.call.id for one in self._open}
-        if not (heard.must_call and heard.texts and is_new):
-            return heard
-        # A message may go on with what failed.
-        before = [one.text for one in self.exchanges[-1].heard.texts] if self.exchanges else []
-        parts = (heard.texts[-1].text.removeprefix(before[-1] if before else ""),)
-        failed = (Outcome(one.call.id, parts, (), heard.texts[-1].at) for one in self._open)
-        return replace(heard, outcomes=(*heard.outcomes, *failed))
 
     def _note(self, exchange: Exchange) -> None:
         """Take up what is sent for the first time."""
@@ -272,6 +261,18 @@ class Conversation:
         spaces = (sent.namespace for _, sent, _ in self.sent if sent.namespace)
         server = plain(key[0])
         return next((SentTool(plain(key[1]), "", one) for one in spaces if plain(one).endswith(server)), None)
+
+
+def _with_failure(heard: Heard, asked: Sequence[Asked], before: Heard) -> Heard:
+    """Where nothing but calls is wanted, what is said after one without its id came of it: it failed."""
+    calls = {one.call.id for one in asked}
+    if not heard.texts or calls & {one.call for one in heard.outcomes}:
+        return heard
+    # A message may go on with what failed.
+    text, at = heard.texts[-1].text, heard.texts[-1].at
+    parts = (text.removeprefix(before.texts[-1].text if before.texts else ""),)
+    failed = (Outcome(call, parts, (), at) for call in sorted(calls))
+    return replace(heard, outcomes=(*heard.outcomes, *failed))
 
 
 def _wanted(sent: SentTool, declared: JsonObject) -> JsonObject:
