@@ -101,8 +101,7 @@ class Conversation:
 
     def reply(self, heard: Heard) -> tuple[tuple[Call, ...], str]:
         """The model's calls, or its text if there are none. Raises ProtocolError without the server."""
-        if heard.must_call and heard.last != self._last:
-            heard = _with_failure(heard, self._open, self.exchanges[-1].heard if self.exchanges else heard)
+        heard = _with_failure(heard, self._open, self.exchanges)
         exchange = Exchange(len(self.exchanges) + 1, heard, len(self.log.messages), self.log.is_listed())
         if exchange.number > _MOST:
             raise ProtocolError(f"the client asked its model more than {_MOST} times")
@@ -263,15 +262,17 @@ class Conversation:
         return next((SentTool(plain(key[1]), "", one) for one in spaces if plain(one).endswith(server)), None)
 
 
-def _with_failure(heard: Heard, asked: Sequence[Asked], before: Heard) -> Heard:
+def _with_failure(heard: Heard, asked: Sequence[Asked], before: Sequence[Exchange]) -> Heard:
     """Where nothing but calls is wanted, what is said after one without its id came of it: it failed."""
-    calls = {one.call.id for one in asked}
-    if not heard.texts or calls & {one.call for one in heard.outcomes}:
+    calls = {one.call.id for one in asked} - {one.call for one in heard.outcomes}
+    if not (calls and heard.must_call and heard.texts) or len(calls) < len(asked):
+        return heard
+    if heard.last == before[-1].heard.last:
         return heard
     # A message may go on with what failed.
-    text, at = heard.texts[-1].text, heard.texts[-1].at
-    parts = (text.removeprefix(before.texts[-1].text if before.texts else ""),)
-    failed = (Outcome(call, parts, (), at) for call in sorted(calls))
+    known = next((one.text for one in reversed(before[-1].heard.texts)), "")
+    parts = (heard.texts[-1].text.removeprefix(known),)
+    failed = (Outcome(call, parts, (), heard.texts[-1].at) for call in sorted(calls))
     return replace(heard, outcomes=(*heard.outcomes, *failed))
 
 
