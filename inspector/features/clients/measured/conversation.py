@@ -177,8 +177,7 @@ class Conversation:
 
     def _is_known(self) -> bool:
         """Whether a tool of the servers is there, or another one by which to come to them."""
-        marks = self.log.marks
-        bound = any(marks.key_of(one) is not None for one in self._tools)
+        bound = any(self.log.marks.key_of(one) is not None for one in self._tools)
         return bound or self._by("search", "through") is not None or self._by("code") is not None
 
     def _steps(self) -> Generator[tuple[Asked, ...], None, None]:
@@ -270,8 +269,8 @@ def _with_failure(heard: Heard, asked: Sequence[Asked], before: Sequence[Exchang
     if heard.last == before[-1].heard.last:
         return heard
     # A message may go on with what failed.
-    known = next((one.text for one in reversed(before[-1].heard.texts)), "")
-    parts = (heard.texts[-1].text.removeprefix(known),)
+    known = [one.text for one in before[-1].heard.texts] or [""]
+    parts = (heard.texts[-1].text.removeprefix(known[-1]),)
     failed = (Outcome(call, parts, (), heard.texts[-1].at) for call in sorted(calls))
     return replace(heard, outcomes=(*heard.outcomes, *failed))
 
