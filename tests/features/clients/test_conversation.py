@@ -13,7 +13,7 @@ from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.conversation import Conversation
 from inspector.features.clients.measured.marks import SERVER, Key, Marks, cut, kept_of
 from inspector.features.clients.measured.run_reader import read_run
-from inspector.features.clients.measured.wire import Call, Heard, Outcome, SentText, SentTool, read
+from inspector.features.clients.measured.wire import CALL_ID, Call, Heard, Outcome, SentText, SentTool, read
 from tests.support.following_client import FollowingClient
 from tests.support.in_process import fixture_module
 
@@ -137,7 +137,7 @@ def test_a_request_for_json_gets_json_of_its_schema(client: FollowingClient) -> 
 def test_a_summary_of_the_conversation_gets_a_text_and_the_call_stays_open(client: FollowingClient) -> None:
     talk, heard = begun(client)
     [first] = talk.exchanges[0].asked
-    done = Outcome("call_0", ("pong",), (), "messages[2]")
+    done = Outcome(f"{CALL_ID}0", ("pong",), (), "messages[2]")
     second = calls(talk, replace(heard, outcomes=(done,), last="a result"))
     summary = replace(heard, outcomes=(done,), last="Summarize the conversation.")
     assert calls(talk, summary) == []
@@ -179,7 +179,7 @@ def test_a_request_beside_the_conversation_is_one_that_takes_a_text(
 
 def test_a_client_that_shortened_the_conversation_goes_on_with_the_next_call(client: FollowingClient) -> None:
     talk, heard = begun(client)
-    done = Outcome("call_0", ("pong",), (), "messages[2]")
+    done = Outcome(f"{CALL_ID}0", ("pong",), (), "messages[2]")
     open_ = calls(talk, replace(heard, outcomes=(done,), last="a result"))
     went_on = calls(talk, replace(heard, last="the summary"))
     assert went_on

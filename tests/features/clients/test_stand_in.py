@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -82,6 +83,19 @@ async def test_openais_own_client_gets_searches_from_responses(tmp_path: Path) -
             ("tool_search", "search", False),
             ("ping", "tool", True),
         ]
+
+
+@pytest.mark.slow
+async def test_a_call_over_responses_is_streamed_under_an_id_that_clients_keep(tmp_path: Path) -> None:
+    tools: Any = [{"type": "function", "name": "ToolSearch", "parameters": QUERY, "strict": False}]
+    async with started(tmp_path) as one, openai_client(one) as client:
+        stream = await client.responses.create(model="m", input="Go.", tools=tools, stream=True)
+        events: list[Any] = [event async for event in stream]
+    begun = next(one.item for one in events if one.type == "response.output_item.added")
+    parts = [one.delta for one in events if one.type == "response.function_call_arguments.delta"]
+    assert (begun.arguments, json.loads("".join(parts))) == ("", {"query": "nonexistent"})
+    # Droid replaces it where it is call_ and a number, so that nothing is known of what came of the call.
+    assert not re.fullmatch(r"call_\d+", begun.call_id)
 
 
 @pytest.mark.slow

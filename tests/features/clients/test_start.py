@@ -63,6 +63,8 @@ def test_an_api_that_is_chosen_is_what_a_client_is_pointed_at(name: str, wire: s
 def test_a_clients_api_goes_by_its_model_and_one_that_it_does_not_speak_is_refused() -> None:
     by_model = client_start("copilot-cli", setting({}, "claude-sonnet-4.5")).variables
     assert by_model["COPILOT_PROVIDER_TYPE"] == "anthropic"
+    droid = client_start("droid", setting({}, wire="responses")).files[".factory/settings.json"]
+    assert json.loads(droid)["customModels"][0]["provider"] == "openai"
     with pytest.raises(ConfigError, match="kimi-code is not known to speak responses to its model"):
         client_start("kimi-code", setting({}, wire="responses"))
 
@@ -141,7 +143,7 @@ def test_a_sample_uses_the_servers_it_is_given(name: str) -> None:
         ("Log in.\n\n", "Log in."),
         ("  | a.McpError: not found\n  +-----\nNode.js v24\n", "a.McpError: not found"),
         (
-            "McpError: not found\n    at Client._on (file:///own/x.js:2:3)\nNode.js v24.2.0\n",
+            "McpError: not found\n    at McpError.fromError (file:///own/x.js:2:3)\nNode.js v24.2.0\n",
             "McpError: not found",
         ),
         (

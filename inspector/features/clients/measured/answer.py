@@ -132,9 +132,16 @@ def _responses_events(whole: JsonObject) -> Iterator[JsonObject]:
         {"type": "response.created", "response": {**whole, "status": "in_progress", "output": []}}
     ]
     for index, item in enumerate(whole["output"]):
-        steps.append({"type": "response.output_item.added", "output_index": index, "item": item})
+        begun = {**item, "arguments": ""} if "arguments" in item else item
+        steps.append({"type": "response.output_item.added", "output_index": index, "item": begun})
+        place = {"item_id": item["id"], "output_index": index}
+        if item["type"] == "function_call":
+            # Some take a call from these alone.
+            said = {"delta": item["arguments"]}, {"arguments": item["arguments"]}
+            for end, given in zip(("delta", "done"), said, strict=True):
+                steps.append({"type": f"response.function_call_arguments.{end}", **given, **place})
         if item["type"] == "message":
-            place = {"item_id": item["id"], "output_index": index, "content_index": 0}
+            place["content_index"] = 0
             part = item["content"][0]
             steps.append({"type": "response.content_part.added", "part": {**part, "text": ""}, **place})
             steps.append({"type": "response.output_text.delta", "delta": part["text"], **place})

@@ -320,6 +320,8 @@ def _late(subject: Subject, stand_in: StandIn, said: str = "") -> ProtocolError:
     seconds = count(subject.timeout, "second")
     heard = count(len(stand_in.conversation.exchanges), "request")
     told = f"the client was not done after {seconds} and {heard} to its model"
+    if calls := [tool for _, tool in stand_in.conversation.open_calls]:
+        told += f": what came of {', '.join(calls)} it has not said"
     hint = "--timeout gives it longer; --requests keeps what it sent."
     return ProtocolError(told, hint=f"{hint}\n{said}".strip())
 

@@ -22,8 +22,8 @@ _APIS: Mapping[str, Api] = {
 Way = Literal["tool", "search", "code", "through", "listed", "hosted"]
 """What a tool is: an ordinary one, a search, one that runs code, one that calls others, one that only such a
 tool can call, or one that the model's provider carries out."""
-CALL_ID = "call_"
-"""How the ids of our calls begin; their number follows."""
+CALL_ID = "call_n"
+"""How the ids of our calls begin; their number follows. Some replace those that are call_ and a number."""
 
 
 @dataclass(frozen=True, slots=True)
