@@ -275,6 +275,23 @@ def test_what_stands_in_the_users_message_after_a_result_reached_the_model(clien
     assert "A result's resource reaches the model, as a text of the user after the result." in says
 
 
+@pytest.mark.parametrize(
+    ("paged", "alone", "rule"), [("data", "an error", "error"), ("an error", "data", "nothing")]
+)
+def test_what_becomes_of_a_misfit_is_said_of_a_server_with_one_page(
+    client: FollowingClient, paged: str, alone: str, rule: str
+) -> None:
+    told = {"misfit": ("marked-server", paged), "misfit_of_2025": ("marked-old", alone)}
+
+    def outcome(call: Call) -> Outcome:
+        server, text = told.get(call.name, ("marked-server", "pong"))
+        client.note("tools/call", server, name=call.name)
+        return Outcome(call.id, (text.replace("data", "a dabchick"),), (), "messages[1]")
+
+    reading = read_run(conversed(client, read("chat", client.body()), outcome))
+    assert reading.rules["results"]["misfit"] == rule
+
+
 def test_a_call_that_never_reached_its_server_says_nothing_of_results(client: FollowingClient) -> None:
     assert results_of(client, {"misfit": Outcome("", ("SyntaxError",), (), "")}, []) == []
 

@@ -150,14 +150,22 @@ def test_a_client_that_hangs_with_one_server_is_measured_with_the_others(
     ],
 )
 def test_a_client_that_a_call_ends_is_measured_without_it_and_told_which_it_was(
-    agent: Path, tmp_path: Path, toolsight: Toolsight, mode: str, told: str
+    agent: Path,
+    tmp_path: Path,
+    toolsight: Toolsight,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    told: str,
 ) -> None:
+    # The agent knows the first server alone.
+    monkeypatch.setattr(measurement, "MISFIT", "misfit")
     (agent / "mode").write_text(mode)
     file = tmp_path / "mine.toml"
     done = toolsight("clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file))
     assert done.exit_code == 0, done.stderr
     said = [fact.says for fact in find_client(str(file)).facts if "SomeError" in fact.says]
     assert said == [f"A call of misfit (marked-server) {told}."]
+    assert find_client(str(file)).results.misfit == "run"
 
 
 @pytest.mark.slow

@@ -36,6 +36,7 @@ from inspector.features.clients.measured.program import (
     write,
 )
 from inspector.features.clients.measured.reading import Reading, Said
+from inspector.features.clients.measured.reading_calls import MISFIT
 from inspector.features.clients.measured.reading_http import read_http
 from inspector.features.clients.measured.run_reader import read_run
 from inspector.features.clients.measured.stand_in import StandIn, listening
@@ -145,6 +146,8 @@ class _Measuring:
         reading = read_run(self.talk, self._found.version, self.costs)
         for (server, tool), says in self.ends.items():
             reading.facts.append((Topic.RESULTS, f"A call of {tool} ({server}) {says}.", "its output"))
+            if tool == MISFIT:
+                reading.rules["results"]["misfit"] = "run"
         return reading
 
     async def converse(self) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from inspector.clients.client import Topic
 from inspector.features.clients.measured.conversation import Asked
@@ -12,6 +12,8 @@ from inspector.features.clients.measured.wire import Outcome
 from inspector.schema.json_value import JsonObject, compact
 
 _META = "io.modelcontextprotocol/"
+MISFIT: Final = "misfit_of_2025"
+"""The tool whose result does not fit, of a server as most are."""
 _ENDS, _END, _OLD = "marked-ends", "end_now", "marked-old"
 _TEXT, _DATA, _ERROR = "grebe", "dabchick", "petrel"
 
@@ -167,7 +169,8 @@ def _results(reading: Reading) -> Iterator[Said]:
         alone := seen.get("structured_alone")
     ) is not None:
         rules["structured"] = _structured(structured, alone)
-    if (misfit := seen.get("misfit")) is not None:
+    # A client may forget the schemas of all pages but the last: most servers have one.
+    if (misfit := seen.get(MISFIT, seen.get("misfit"))) is not None:
         rules["misfit"] = "nothing" if _got(misfit) else "error"
     reading.rules["results"] |= rules
 
@@ -232,7 +235,7 @@ _GOT = {
     "structured_alone": "with structured content alone",
     "text_alone": "that lacks the structured content of its schema",
     "misfit": "that does not fit its output schema",
-    "misfit_of_2025": "that does not fit its output schema, of a server of 2025-11-25 or before",
+    MISFIT: "that does not fit its output schema, of a server of 2025-11-25 with one page of tools",
 }
 _ERRORS = {"failing": "A result that is an error", "refusing": "An error of the protocol"}
 
