@@ -79,6 +79,8 @@ def converse(configuration: str, mode: str) -> str:
             return str(answer["content"][0]["text"])
         results = []
         for call in calls:
+            if mode == "hang in a call" and call["name"] == "misfit":
+                time.sleep(600)
             if mode == "refuse" and call["name"] == "misfit":
                 raise SystemExit("SomeError: it is not sent")
             done = server.ask("tools/call", name=call["name"], arguments=call["input"])
