@@ -1,6 +1,7 @@
 """The stand-in's conversation: a tool is known by its mark, and side requests are no part of the script."""
 
 import json
+import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -290,6 +291,29 @@ def test_what_becomes_of_a_misfit_is_said_of_a_server_with_one_page(
 
     reading = read_run(conversed(client, read("chat", client.body()), outcome))
     assert reading.rules["results"]["misfit"] == rule
+
+
+@pytest.mark.parametrize(("in_code", "each"), [(True, ", each in a script of its own,"), (False, "")])
+def test_calls_at_once_are_told_with_the_scripts_that_they_are_in(
+    client: FollowingClient, in_code: bool, each: str
+) -> None:
+    heard = read("chat", client.body())
+    if in_code:
+        names = " ".join(f"mcp__{server}__{tool}" for server, tool in client.server_log.marks.tools)
+        code = SentTool("exec", "tools[0]", way="code")
+        heard = replace(heard, tools=(code,), texts=(SentText("system", names, "messages[0]"),))
+
+    def outcome(call: Call) -> Outcome:
+        for tool in ("reads", "writes"):
+            if tool in (call.name, re.sub(r".*__(\w+)\(.*", r"\1", str(call.arguments.get("code")))):
+                client.module.note(begins=tool)
+                client.module.note(ends=tool)
+        return Outcome(call.id, ("pong",), (), "messages[1]")
+
+    facts = read_run(conversed(client, heard, outcome)).facts
+    told = [says for topic, says, _ in facts if topic is Topic.PROTOCOL and "run one after" in says]
+    kinds = ("that are read-only", "that write")
+    assert told == [f"Two calls {kind}{each} run one after the other." for kind in kinds]
 
 
 def test_a_call_that_never_reached_its_server_says_nothing_of_results(client: FollowingClient) -> None:

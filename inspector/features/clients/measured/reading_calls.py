@@ -114,7 +114,12 @@ def _together(reading: Reading) -> Iterator[Said]:
                  if tool in (one.get("begins"), one.get("ends"))]  # fmt: skip
         if len(noted) == 4:
             how = "together" if noted[:2] == ["begins", "begins"] else "one after the other"
-            yield Topic.PROTOCOL, f"Two calls {kind} run {how}.", f"to the server: tools/call of {tool}"
+            # Then it is the scripts that run so.
+            is_code = any(
+                asked.call.way == "code" for _, asked, _ in reading.of("call") if asked.key[1] == tool
+            )
+            each = ", each in a script of its own," if is_code else ""
+            yield Topic.PROTOCOL, f"Two calls {kind}{each} run {how}.", f"to the server: tools/call of {tool}"
 
 
 def _ended(reading: Reading) -> Iterator[Said]:
