@@ -1,6 +1,7 @@
 """The data sets and the vectors that measurements share."""
 
 import asyncio
+import json
 import tempfile
 from dataclasses import replace
 from functools import cache
@@ -15,6 +16,7 @@ from inspector.cli.location import fixtures_path
 from inspector.cli.options import Options
 from inspector.core.tool import Tool
 from inspector.features.bench.run import Prepared, prepare
+from inspector.mcp.recorded_link import read_definitions
 from inspector.search.answer.evalset import read_cases, read_evalset, read_tools, sample
 from inspector.search.index.semantics import Embedder, Semantics
 from inspector.store.server_memory import SqliteVectors
@@ -27,8 +29,9 @@ PUBLISHED = ("azure_mcp", "bfcl", "metatool", "toolalpaca")
 POOL = "pool_docker"
 CATALOGS = ("demo", POOL, "azure_mcp", "toolalpaca")
 OWN = ("demo_search", "demo", "pool_docker_search", "pool_docker")
-# Nothing is fitted on the first two; the servers of the others share no tool with them.
-REPORTED, FITTED = ("demo", "vendors_reported"), ("vendors_fitted", "azure_mcp")
+# Nothing is fitted on the reported ones; the servers of the others share no tool with them.
+REPORTED = ("demo", "vendors_reported", "servers_reported")
+FITTED = ("vendors_fitted", "azure_mcp", "servers_fitted")
 EVERYDAY = (*REPORTED, *FITTED)
 # Every third of the pool's vendors by name, of those that have requests.
 REPORTED_VENDORS = frozenset(
@@ -42,6 +45,8 @@ REPORTED_VENDORS = frozenset(
         "webflow-remote",
     }
 )
+# What published servers list (`make data`): every second one by name is reported.
+LISTS = ROOT / ".benchmark" / "servers"
 SAMPLE = 600
 _VECTORS = ROOT / ".benchmark" / "vectors.db"
 
@@ -105,6 +110,16 @@ def demo_tools() -> tuple[Tool, ...]:
     return asyncio.run(ask())
 
 
+@cache
+def listed_tools(*, reported: bool) -> tuple[Tool, ...]:
+    """What every second of the servers of `everyday_servers.json` lists. Ends the program if it is not here."""
+    servers = json.loads((Path(__file__).parent / "everyday_servers.json").read_text())["mcpServers"]
+    paths = [LISTS / f"{name}.json" for name in sorted(servers)][reported::2]
+    if missing := [path.stem for path in paths if not path.is_file()]:
+        raise SystemExit(f"the lists of {', '.join(missing)} are not here: `make data` fetches them")
+    return read_definitions(paths)
+
+
 def own(name: str) -> EvalSet:
     """One of the project's own sets of requests."""
     tools = pool() if name.startswith(POOL) else demo_tools()
@@ -133,9 +148,11 @@ def judged(catalog: str) -> EvalSet:
 
 def everyday(name: str) -> EvalSet:
     """Everyday requests over one of EVERYDAY: what people say, written without seeing a description."""
-    wanted = {"vendors_reported": True, "vendors_fitted": False}
-    if name in wanted:
-        tools = tuple(tool for tool in pool() if (tool.server in REPORTED_VENDORS) is wanted[name])
+    kind, _, half = name.rpartition("_")
+    if kind == "vendors":
+        tools = tuple(t for t in pool() if (t.server in REPORTED_VENDORS) is (half == "reported"))
+    elif kind == "servers":
+        tools = listed_tools(reported=half == "reported")
     else:
         tools = catalog_tools(name)
     cases = read_cases(fixtures_path() / "evalsets" / f"everyday_{name}.jsonl")

@@ -129,6 +129,7 @@ class Signal(StrEnum):
     FUSION = "U"
     EXACT = "X"
     TIER = "T"
+    PHRASE = "B"
     STEP = "Q"
     HISTORY = "H"  # In records of sessions that counted past requests.
     AFFINITY = "Y"

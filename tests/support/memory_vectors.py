@@ -49,6 +49,7 @@ class MemoryEmbedder:
 class MemoryStaticEmbedder:
     """A StaticEmbedder that knows words by their spelling, as MemoryEmbedder does."""
 
+    name = "memory"
     dimensions = DIMENSIONS
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -256,11 +256,13 @@ _PACKAGE = "wordllama"
 _TABLE = "weights/l2_supercat_256.safetensors"
 _VOCABULARY = "tokenizers/l2_supercat_tokenizer_config.json"
 _BATCH = 1_024
+STATIC_NAME = "wordllama l2_supercat 256"
 
 
 class WordLlamaEmbedder:
     """Unit vectors of 256 dimensions. The table (16 MB) is read on first use."""
 
+    name = STATIC_NAME
     dimensions = 256
 
     def __init__(self, folder: Path) -> None:

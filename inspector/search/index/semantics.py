@@ -44,6 +44,9 @@ class StaticEmbedder(Protocol):
     """
 
     @property
+    def name(self) -> str: ...
+
+    @property
     def dimensions(self) -> int: ...
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -35,6 +35,7 @@ from inspector.search.index.document import (
     similarities,
     texts_by_key,
 )
+from inspector.search.index.phrasebook import Phrase, PhraseVectors, phrase_vectors, phrases
 from inspector.search.index.semantics import Semantics, StaticEmbedder
 from inspector.search.index.vocabulary import split_words
 
@@ -199,11 +200,31 @@ class ToolIndex:
             cosines[:, self._rows == ABSENT] = np.nan
         return cosines
 
-    def static_similarities_of(self, queries: Sequence[str]) -> NDArray[np.float64] | None:
-        """The cosines of each tool's name and first sentence, by static vectors, a row a query; or None."""
+    def static_similarities_of(self, queries: Sequence[str], *, read: bool) -> NDArray[np.float64] | None:
+        """The cosines of each tool's name and first sentence, by static vectors, a row a query; or None.
+
+        `read` moves the queries' vectors by the phrasebook.
+        """
         if self.static is None:
             return None
-        return similarities(self.static_vectors, self.static.embed(queries)).astype(np.float64)
+        rows = self.static.embed(queries)
+        book = phrase_vectors(self.static.name) if read else None
+        if book is not None:
+            rows = np.array([book.read(row) for row in rows]).reshape(rows.shape)
+        return similarities(self.static_vectors, rows).astype(np.float64)
+
+    @property
+    def phrases(self) -> PhraseVectors | None:
+        """What moves the vectors of requests; None without a model, or where none is made for it."""
+        return phrase_vectors(self.semantics.model) if self.semantics is not None else None
+
+    def read_like(self, text: str) -> Phrase | None:
+        """The phrase that is nearest to a request; None without a phrasebook."""
+        vector = self.query_vector(text) if text.strip() else None
+        if vector is not None and self.phrases is not None:
+            return phrases()[self.phrases.nearest(vector)]
+        book = phrase_vectors(self.static.name) if self.static is not None else None
+        return phrases()[book.nearest(self.static.embed([text])[0])] if self.static and book else None
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""

@@ -181,7 +181,7 @@ class CatalogRankers:
     @cached_property
     def fusion(self) -> FusionRanker:
         written = Bm25Ranker(self.index, AS_WRITTEN, name="words as written")
-        return FusionRanker(self.index, self.lexical, written=written)
+        return FusionRanker(self.index, self.lexical, written=written, reads=True)
 
     @cached_property
     def stages(self) -> Stages:

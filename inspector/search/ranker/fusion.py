@@ -4,15 +4,16 @@
 itself.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.search.index.document import PASSAGES, SUMMARY, TEXTS
+from inspector.search.index.document import PASSAGES, SUMMARY, TEXTS, Vector
+from inspector.search.index.phrasebook import Phrase
 from inspector.search.index.tool_index import ToolIndex, words_alone
 from inspector.search.ranker.bm25 import Asked, Bm25Ranker
 from inspector.search.ranker.ranker import Mask, Ranking, Scores
@@ -81,12 +82,21 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Unread:
+    """The cosines of a text without the phrasebook, by name, and the phrase that it is read like."""
+
+    phrase: Phrase
+    cosines: Mapping[str, Scores]
+    passages: NDArray[np.float32] | None
+
+
+@dataclass(frozen=True)
 class Evidence:
     """The signals of one text for all tools, and the score of each tool, the sum of them.
 
     `cosines` are by name, those of the model only where it was asked: `passages` are all of its cosines, of
     shape (passages, tools), NaN for what is not embedded yet. `absent` marks the tools that are not embedded
-    yet; None if all are.
+    yet; None if all are. `compare` finds what the phrasebook changed, for explanations alone.
     """
 
     words: tuple[Words, ...]
@@ -94,6 +104,12 @@ class Evidence:
     values: Scores
     passages: NDArray[np.float32] | None = None
     absent: Mask | None = None
+    compare: Callable[[], Unread | None] = lambda: None
+
+    @cached_property
+    def unread(self) -> Unread | None:
+        """None where no phrasebook was read."""
+        return self.compare()
 
     @property
     def best(self) -> Standardised | None:
@@ -119,10 +135,11 @@ class Evidence:
         return absent
 
     def best_passage(self, position: int) -> str:
-        """The passage of a tool that has the highest cosine."""
-        if self.passages is None:
+        """The passage of a tool that has the highest cosine, without the phrasebook."""
+        passages = self.passages if self.unread is None else self.unread.passages
+        if passages is None:
             return ""
-        known = self.passages[:, position]
+        known = passages[:, position]
         return PASSAGES[int(np.where(np.isnan(known), -np.inf, known).argmax())]
 
 
@@ -163,10 +180,15 @@ class FusionRanker:
         weights: FusionWeights | None = None,
         *,
         written: Bm25Ranker | None = None,
+        reads: bool = False,
         name: str = "fusion",
     ) -> None:
-        """`written` ranks by the words as written; without it they have no weight."""
+        """`written` ranks by the words as written; without it they have no weight.
+
+        One that `reads` moves the vectors of requests by the phrasebook.
+        """
         self.name = name
+        self._reads = reads
         self._index = index
         self._lexical = lexical
         self._weights = weights or FusionWeights()
@@ -208,11 +230,15 @@ class FusionRanker:
                 scale = words.scores.scale * factor
                 found += ranker.parts(words.asked, position, scale)
                 average += scale * words.scores.mean
+        read = 0.0
         for name, signal in evidence.cosines.items():
             # Of a tool that is not embedded yet only the words and the static vector count.
             if signal.weight and (name == STATIC or not is_absent):
-                found.append(_cosine_part(name, evidence, position, factor))
+                found.append(part := _cosine_part(name, evidence, position, factor))
+                read += float(signal.raw[position]) * signal.scale * factor - part.value
                 average += factor * (signal.mean * signal.scale)
+        if evidence.unread is not None:
+            found.append(Part(Signal.PHRASE, str(evidence.unread.phrase), read))
         return [*found, Part(Signal.AVERAGE, "average tool", -average)]
 
     def evidence(
@@ -222,24 +248,26 @@ class FusionRanker:
         wants_model = bool(self._weights.summary or self._weights.best_passage)
         vectors = self._index.query_vectors(texts, made_of) if wants_model else None
         if vectors is None:
-            return self._evidence(texts, None)
+            return self._evidence(texts, [])
         # A blank text has no vector.
         said = [number for number, vector in enumerate(vectors) if vector is not None]
         found = [vector for vector in vectors if vector is not None]
-        compared = (
-            self._evidence([texts[n] for n in said], self._index.similarities_of(found)) if found else []
-        )
+        compared = self._evidence([texts[n] for n in said], found) if found else []
         of = dict(zip(said, compared, strict=True))
-        return [of.get(number) or self._evidence([text], None)[0] for number, text in enumerate(texts)]
+        return [of.get(number) or self._evidence([text], [])[0] for number, text in enumerate(texts)]
 
-    def _evidence(self, texts: Sequence[str], cosines: NDArray[np.float32] | None) -> list[Evidence]:
-        """`cosines` are of shape (texts, passages, tools)."""
+    def _evidence(self, texts: Sequence[str], vectors: Sequence[Vector]) -> list[Evidence]:
+        """`vectors` are those of the texts, or none."""
+        book = self._index.phrases if self._reads else None
+        moved = vectors if book is None else [book.read(vector) for vector in vectors]
+        # Of shape (texts, passages, tools).
+        cosines = self._index.similarities_of(moved) if vectors else None
         asked = [ranker.asked(texts) for ranker, _weight in self._lists]
         rankings = [
             [ranker.ranking(of_text) for of_text in of_list]
             for (ranker, _weight), of_list in zip(self._lists, asked, strict=True)
         ]
-        named = self._cosines(texts, cosines)
+        named = self._cosines(texts, cosines, read=self._reads)
         raw = np.concatenate(
             [
                 *(ranking.values[None] for of_list in rankings for ranking in of_list),
@@ -259,15 +287,28 @@ class FusionRanker:
             )
             own = dict(zip(named, scores[len(words) :], strict=True))
             passages = cosines[number] if cosines is not None else None
-            found.append(Evidence(words, own, self._sum(words, own, absent), passages, absent))
+            values = self._sum(words, own, absent)
+            vector = vectors[number] if vectors else None
+            compare = partial(self._unread, texts[number], vector, own)
+            found.append(Evidence(words, own, values, passages, absent, compare))
         return found
 
+    def _unread(self, text: str, vector: Vector | None, own: Mapping[str, Standardised]) -> Unread | None:
+        """What a text's cosines are without the phrasebook."""
+        phrase = self._index.read_like(text) if self._reads and own else None
+        if phrase is None:
+            return None
+        cosines = self._index.similarities_of([vector]) if vector is not None else None
+        named = self._cosines([text], cosines, read=False)
+        raw = {name: rows[0].astype(np.float64) for name, (rows, _weight) in named.items()}
+        return Unread(phrase, raw, cosines[0] if cosines is not None else None)
+
     def _cosines(
-        self, texts: Sequence[str], cosines: NDArray[np.float32] | None
+        self, texts: Sequence[str], cosines: NDArray[np.float32] | None, *, read: bool
     ) -> Mapping[str, tuple[NDArray[np.floating], float]]:
         """The cosines of each name, of shape (texts, tools), and their weight."""
         found: dict[str, tuple[NDArray[np.floating], float]] = {}
-        static = self._index.static_similarities_of(texts) if self._weights.static else None
+        static = self._index.static_similarities_of(texts, read=read) if self._weights.static else None
         if static is not None:
             found[STATIC] = (static, self._weights.static)
         if cosines is not None:
@@ -303,9 +344,9 @@ class FusionRanker:
 
 
 def _cosine_part(name: str, evidence: Evidence, position: int, factor: float) -> Part:
-    """What the cosine of one name adds to a tool's score, times a factor."""
-    signal = evidence.cosines[name]
-    cosine = float(signal.raw[position])
+    """What the cosine of one name adds to a tool's score, times a factor, without the phrasebook."""
+    signal, unread = evidence.cosines[name], evidence.unread
+    cosine = float((signal.raw if unread is None else unread.cosines[name])[position])
     term = f"best: {evidence.best_passage(position)}" if name == BEST else name
     inputs = {"mean": signal.mean, "deviation": signal.deviation, "weight": signal.weight}
     return Part(Signal.SEMANTIC, term, cosine * signal.scale * factor, {"cosine": cosine, **inputs})

@@ -1,0 +1,111 @@
+"""A phrasebook: what people say, beside the words of an interface, and what it makes of a request's vector.
+
+People say “go to example.com”, tools “navigate to a URL”. A request is read in two steps, both learned from the
+phrases (`phrases.tsv`; docs/benchmark/phrasebook.py makes the tables):
+
+    u  =  unit(v M)                                       v: the vector as the model gives it
+    r  =  unit((1 - s c) u  +  s c * sum of w_i t_i)      t_i: what the NEAR nearest phrases mean
+    v' =  unit((1 - a) v  +  a r)
+
+M is a linear map, trained contrastively so that requests come to lie near their meaning (InfoNCE: van den Oord,
+Li and Vinyals 2018). c is the cosine of u with the nearest mapped phrase, w the softmax of such cosines over
+TEMPERATURE, s the SHARE and a the TRUST. Tools are not moved.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+from inspector.search.index import packaged_model
+from inspector.search.index.document import Vector
+
+NEAR, TEMPERATURE = 8, 0.08
+SHARE, TRUST = 0.4, 1.0
+FOLDER = files("inspector.search") / "phrases"
+TEXT = "phrases.tsv"
+# By the name of the model that made the vectors.
+TABLES = {packaged_model.NAME: "sentence.npz", packaged_model.STATIC_NAME: "static.npz"}
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A request in everyday words, and what it asks for as a tool would say it."""
+
+    request: str
+    meaning: str
+
+    def __str__(self) -> str:
+        return f"{self.request} → {self.meaning}"
+
+
+@dataclass(frozen=True)
+class PhraseVectors:
+    """The tables of one kind of vectors of `d` dimensions, a row a phrase.
+
+    `mapping` is (d, d). `basis` (d, k) and `centre` (k) lead to a space in which near phrases are looked for;
+    `keys` (n, k) are the mapped requests there. `meanings` (n, d) are unit vectors, with int8 times `unit`.
+    """
+
+    mapping: NDArray[np.float32]
+    basis: NDArray[np.float32]
+    centre: NDArray[np.float32]
+    keys: NDArray[np.float32]
+    meanings: NDArray[np.int8]
+    unit: float
+
+    def read(self, vector: Vector) -> Vector:
+        """A request's unit vector, moved to where tools say such things; one without words stays as it is."""
+        if not vector.any():
+            return vector
+        mapped = _unit(vector @ self.mapping)
+        near, cosines = self._nearest(mapped)
+        weights = np.exp((cosines - cosines[0]) / TEMPERATURE)
+        meaning = (weights / weights.sum()) @ (self.meanings[near] * np.float32(self.unit))
+        share = SHARE * max(float(cosines[0]), 0.0)
+        moved = _unit((1 - share) * mapped + share * meaning)
+        return _unit((1 - TRUST) * vector + TRUST * moved)
+
+    def nearest(self, vector: Vector) -> int:
+        """The number of the phrase that is nearest to a request."""
+        return int(self._nearest(_unit(vector @ self.mapping))[0][0])
+
+    def _nearest(self, mapped: Vector) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
+        """The nearest phrases, nearest first, and their cosines."""
+        cosines = self.keys @ _unit(mapped @ self.basis - self.centre)
+        found = np.argpartition(-cosines, NEAR)[:NEAR]
+        found = found[np.argsort(-cosines[found], kind="stable")]
+        return found, cosines[found]
+
+
+@cache
+def phrases() -> Sequence[Phrase]:
+    """The phrases that come with Toolsight."""
+    lines = (FOLDER / TEXT).read_text(encoding="utf-8").splitlines()
+    return [Phrase(*line.split("\t")) for line in lines]
+
+
+@cache
+def phrase_vectors(model: str) -> PhraseVectors | None:
+    """The tables for a model's vectors; None if none come with Toolsight for that model."""
+    if model not in TABLES:
+        return None
+    with (FOLDER / TABLES[model]).open("rb") as file, np.load(file) as stored:
+        return read_tables(stored)
+
+
+def read_tables(stored: Mapping[str, NDArray[np.generic]]) -> PhraseVectors:
+    """Tables as they are stored: small, in half precision or int8."""
+    mapping, basis, centre, keys = (
+        stored[name].astype(np.float32) for name in ("mapping", "basis", "centre", "keys")
+    )
+    keys /= np.linalg.norm(keys, axis=1, keepdims=True)
+    return PhraseVectors(mapping, basis, centre, keys, stored["meanings"].astype(np.int8), float(stored["unit"]))
+
+
+def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+    length = np.linalg.norm(vector)
+    return (vector / length if length else vector).astype(np.float32)
