@@ -112,7 +112,7 @@ def demo_tools() -> tuple[Tool, ...]:
 
 @cache
 def listed_tools(*, reported: bool) -> tuple[Tool, ...]:
-    """What every second of the servers of `everyday_servers.json` lists. Ends the program if it is not here."""
+    """What every second server of `everyday_servers.json` lists. Ends the program if that is not here."""
     servers = json.loads((Path(__file__).parent / "everyday_servers.json").read_text())["mcpServers"]
     paths = [LISTS / f"{name}.json" for name in sorted(servers)][reported::2]
     if missing := [path.stem for path in paths if not path.is_file()]:

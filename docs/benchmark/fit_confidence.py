@@ -40,13 +40,13 @@ NAMES = (
     "static_cosine",
     "length",
     "small_talk",
-    "statement",
     "conflict",
 )
-WEIGHTS: Mapping[str, float] = {"possible": 1.0, "far": 1.0, "small-talk": 0.6, "near-miss": 0.35}
+WEIGHTS: Mapping[str, float] = {"possible": 1.0, "far": 1.0, "small-talk": 0.6, "near-miss": 0.6}
 ROUNDS, STEPS, SHRINKAGE = 8, 25, 1e-3
-# The share of requests other than everyday ones that are found; it was .928 before everyday ones were fitted.
-KEPT = 0.91
+# The shares of possible requests that are found (of others than everyday ones), and that get any answer (of
+# everyday ones). With these some half of the everyday ones are found, and few of those that no tool serves.
+FOUND, ANSWERED = 0.84, 0.98
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,6 @@ def row(signals: FitSignals, position: int) -> list[float]:
         *(0.0 if cosine is None else float(cosine[position]) for cosine in cosines),
         signals.length,
         signals.small_talk,
-        float(signals.is_statement),
         float(conflict),
     ]
 
@@ -161,22 +160,35 @@ def logit(request: Request, coefficients: NDArray[np.float64]) -> float:
     return float((coefficients[0] + request.rows @ coefficients[1:]).max())
 
 
-def at_threshold(coefficients: NDArray[np.float64], requests: Sequence[Request]) -> NDArray[np.float64]:
-    """The same order, shifted so that the shipped threshold keeps KEPT of a catalog's possible requests.
+def at_thresholds(coefficients: NDArray[np.float64], requests: Sequence[Request]) -> NDArray[np.float64]:
+    """The same order, stretched and shifted so that both shipped thresholds do what they are for.
 
-    That is the mean of the catalogs, whose shares differ; everyday requests do not count.
+    The higher one keeps FOUND of the possible requests other than everyday ones, the lower one ANSWERED of
+    the everyday ones; each is the mean of the catalogs, whose shares differ.
     """
-    threshold = DiscoverySettings().min_probability
+    settings = DiscoverySettings()
+    wanted = [_logit(value) for value in (settings.min_probability, settings.min_closest)]
+    cuts = [_cut(coefficients, requests, share, everyday=share is ANSWERED) for share in (FOUND, ANSWERED)]
+    stretched = coefficients * (wanted[0] - wanted[1]) / (cuts[0] - cuts[1])
+    stretched[0] += wanted[0] - cuts[0] * (wanted[0] - wanted[1]) / (cuts[0] - cuts[1])
+    return stretched
+
+
+def _cut(
+    coefficients: NDArray[np.float64], requests: Sequence[Request], share: float, *, everyday: bool
+) -> float:
+    """The logit that this share of the possible requests reaches."""
     possible: dict[str, list[float]] = {}
     for request in requests:
-        if request.case.is_possible and not request.catalog.startswith("everyday"):
+        if request.case.is_possible and request.catalog.startswith("everyday") is everyday:
             possible.setdefault(request.catalog, []).append(logit(request, coefficients))
     cuts = np.sort(np.concatenate([np.array(logits) for logits in possible.values()]))
     kept = np.mean([(np.array(logits)[:, None] >= cuts).mean(axis=0) for logits in possible.values()], axis=0)
-    cut = float(cuts[np.flatnonzero(kept >= KEPT)[-1]])
-    shifted = coefficients.copy()
-    shifted[0] += np.log(threshold / (1 - threshold)) - cut
-    return shifted
+    return float(cuts[np.flatnonzero(kept >= share)[-1]])
+
+
+def _logit(probability: float) -> float:
+    return float(np.log(probability / (1 - probability)))
 
 
 def main() -> None:
@@ -186,12 +198,11 @@ def main() -> None:
 
 def report(found: Sequence[Request], shipped: FitModel) -> None:
     fitted = [request for request in found if request.is_fitted]
-    coefficients = at_threshold(fit(fitted), fitted)
+    coefficients = at_thresholds(fit(fitted), fitted)
     names = ("intercept", *NAMES)
     say("fitted   " + ", ".join(f"{n} {c:.2f}" for n, c in zip(names, coefficients, strict=True)))
     say(f"shipped  {shipped}")
-    threshold = DiscoverySettings().min_probability
-    cut = np.log(threshold / (1 - threshold))
+    cut = _logit(DiscoverySettings().min_probability)
     for kind in WEIGHTS:
         shares = []
         for catalog in dict.fromkeys(request.catalog for request in found):

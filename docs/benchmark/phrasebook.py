@@ -1,16 +1,14 @@
-"""Makes the phrasebook's tables from its phrases: `python -m docs.benchmark.phrasebook`, or `make phrases`.
+"""Makes the phrasebook's tables from its phrases: `make phrases`.
 
 For each kind of vectors: a linear map is trained so that each request lies nearer to its own meaning than to
-others' (InfoNCE, in batches; meanings that are nearly the same are no counter-examples), held near the identity.
-Everything is computed in double precision by one thread, and the same phrases give the same bytes.
-
-`--check` trains without one writer's phrases after the other, and prints how many of theirs have their own meaning
-among the five nearest of all: unread, mapped, and with the phrases of the others.
+others' (InfoNCE, in batches; meanings that are nearly the same are no counter-examples), held near the
+identity. Everything is computed in double precision by one thread: the same phrases give the same bytes.
 """
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,10 +56,11 @@ def _gradient(requests: Rows, meanings: Rows, mapping: Rows) -> Rows:
     likely[own, own] -= 1
     of_unit = likely @ meanings / TEMPERATURE / len(requests)
     of_moved = (of_unit - (of_unit * unit).sum(axis=1, keepdims=True) * unit) / lengths
-    return requests.T @ of_moved
+    gradient: Rows = requests.T @ of_moved
+    return gradient
 
 
-def tables(requests: Rows, meanings: Rows) -> dict[str, NDArray[np.generic]]:
+def tables(requests: Rows, meanings: Rows) -> dict[str, Any]:
     """The tables of PhraseVectors as they are stored."""
     mapping = trained(requests, meanings).astype(np.float16)
     mapped = _units(requests @ mapping.astype(np.float64))

@@ -166,7 +166,7 @@ class DiscoverySettings:
         high=1,
     )
     min_closest: float = knob(
-        0.03,
+        0.01,
         "minimum confidence for the answer “closest” instead of “nothing”; 0 turns this off",
         low=0,
         high=1,

@@ -17,7 +17,7 @@ from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import terms
 from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker
 from inspector.search.ranker.catalog_rankers import CatalogRankers
-from inspector.search.ranker.fusion import FusionRanker
+from inspector.search.ranker.fusion import WITHOUT_MODEL, FusionRanker, FusionWeights
 from inspector.search.ranker.hybrid import NAMED, FitModel, FitSignals, is_named
 from inspector.search.ranker.query_fusion import QueryFusion, ServerPrior
 from inspector.search.ranker.ranker import LOOKED_AT, Ranking
@@ -27,6 +27,7 @@ from tests.support.retrieval import memory_semantics, rankers_of, semantic_index
 TOOLS = tuple(tool for server in office().values() for tool in server.tools)
 INDEX = semantic_index(TOOLS)
 QUERIES = ("where is my late order", "invite people to an event", "refund", "messages about an order")
+WEIGHTS, FIT = FusionWeights(), FitModel()
 # The last bits of cosines depend on how many texts are compared at once.
 FLOAT32 = 1e-6
 ONE, STEPS, LITERAL = (
@@ -60,26 +61,27 @@ def fusion(index: ToolIndex = INDEX) -> FusionRanker:
 
 def of_meaning(query: str) -> NDArray[np.float64]:
     return (
-        0.16 * z(static_cosines(query))
-        + 0.18 * z(cosines(query)[SUMMARY])
-        + 0.46 * z(cosines(query).max(axis=0))
+        WEIGHTS.static * z(static_cosines(query))
+        + WEIGHTS.summary * z(cosines(query)[SUMMARY])
+        + WEIGHTS.best_passage * z(cosines(query).max(axis=0))
     )
 
 
+def of_words(query: str, weights: FusionWeights) -> NDArray[np.float64]:
+    words, written = (Bm25Ranker(INDEX, settings).rank(query).values for settings in (None, AS_WRITTEN))
+    return weights.lexical * z(words) + weights.written * z(written)
+
+
 @pytest.mark.parametrize("query", QUERIES[:2])
-def test_a_score_is_a_fifth_words_16_hundredths_static_18_the_summary_and_46_the_best_passage(
-    query: str,
-) -> None:
-    words = Bm25Ranker(INDEX).rank(query).values
-    written = Bm25Ranker(INDEX, AS_WRITTEN).rank(query).values
-    expected = 0.12 * z(words) + 0.08 * z(written) + of_meaning(query)
+def test_a_score_is_the_weighted_sum_of_its_standardized_signals(query: str) -> None:
+    expected = of_words(query, WEIGHTS) + of_meaning(query)
     assert fusion().rank(query).values == pytest.approx(expected, abs=1e-9)
+    assert (WEIGHTS.total, WITHOUT_MODEL.total) == pytest.approx((1.0, 1.0))
 
 
 @pytest.mark.parametrize("query", QUERIES[:2])
 def test_until_the_model_has_embedded_the_tools_a_score_is_words_and_static_vectors(query: str) -> None:
-    words, written = (Bm25Ranker(INDEX, settings).rank(query).values for settings in (None, AS_WRITTEN))
-    expected = 0.12 * z(words) + 0.08 * z(written) + 0.16 * z(static_cosines(query))
+    expected = of_words(query, WITHOUT_MODEL) + WITHOUT_MODEL.static * z(static_cosines(query))
     found = fusion(ToolIndex(TOOLS, semantics=memory_semantics())).rank(query)
     assert found.values == pytest.approx(expected, abs=1e-9)
     assert found.note == f"ranks by words alone: 0 of {len(TOOLS)} tools embedded"
@@ -168,38 +170,40 @@ def test_a_query_is_as_likely_to_be_answered_as_the_likeliest_of_the_first_tools
 
 
 @pytest.mark.parametrize(
-    ("coverage", "best_cosine", "mean_cosine", "words", "logit"),
+    ("coverage", "best_cosine", "mean_cosine", "words", "counted"),
     [
-        (0.0, 0.0, 0.0, 0, -16.3 + 4.9 * 2.079442),
-        (0.0, 0.0, 0.0, 8, -16.3 + 4.9 * 2.079442),
-        (1.0, 0.6, 0.45, 10, -16.3 + 0.7 + 2.7 + 1.665 + 4.9 * 2.302585),
-        (0.4, 0.5, 0.3, 12, -16.3 + 0.28 + 2.25 + 1.11 + 4.9 * 2.484907),
-        (0.0, -0.1, -0.2, 200, -16.3 - 0.45 - 0.74 + 4.9 * 2.484907),
+        (0.0, 0.0, 0.0, 0, 8),
+        (0.0, 0.0, 0.0, 8, 8),
+        (1.0, 0.6, 0.45, 10, 10),
+        (0.4, 0.5, 0.3, 12, 12),
+        (0.0, -0.1, -0.2, 200, 12),
     ],
 )
 def test_the_probability_is_that_of_the_documented_logistic_model(
-    coverage: float, best_cosine: float, mean_cosine: float, words: int, logit: float
+    coverage: float, best_cosine: float, mean_cosine: float, words: int, counted: int
 ) -> None:
     signals = FitSignals(np.array([coverage]), words, np.array([best_cosine]), np.array([mean_cosine]))
-    assert logit_of(signals) == pytest.approx(logit, abs=1e-4)
+    of_tool = (FIT.coverage * coverage, FIT.best_cosine * best_cosine, FIT.mean_cosine * mean_cosine)
+    expected = FIT.intercept + math.fsum(of_tool) + FIT.length * math.log(counted)
+    assert logit_of(signals) == pytest.approx(expected, abs=1e-4)
 
 
 def logit_of(signals: FitSignals) -> float:
-    (probability,) = FitModel().probability(signals)
+    (probability,) = FIT.probability(signals)
     return float(np.log(probability / (1 - probability)))
 
 
-def test_small_talk_a_statement_and_another_verb_make_every_tool_less_likely() -> None:
+def test_small_talk_and_another_verb_make_every_tool_less_likely() -> None:
     one = np.array([0.5])
     plain = FitSignals(one, 5, one, one)
     changed = [
         replace(plain, small_talk=0.5),
-        replace(plain, is_statement=True),
         replace(plain, conflict=np.array([True])),
         replace(plain, small_talk=-0.5, conflict=np.array([False])),
     ]
     differences = [logit_of(signals) - logit_of(plain) for signals in changed]
-    assert differences == pytest.approx([-3.45, -0.5, -2.0, 3.45])
+    assert differences == pytest.approx([FIT.small_talk / 2, FIT.conflict, -FIT.small_talk / 2])
+    assert max(FIT.small_talk, FIT.conflict) < 0
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ from inspector.core.text import first_sentence
 from inspector.core.tool import ACTS, READS, Tool, destroying_verb
 from inspector.schema.schema import fields
 from inspector.search.answer.generate import synonyms
-from inspector.search.index.query import STEP_VERBS, typed
+from inspector.search.index.literal import typed
+from inspector.search.index.query import STEP_VERBS
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import STOP_WORDS, VOCABULARY, spaced, split_words, stem, terms
 

@@ -1,15 +1,15 @@
-"""A phrasebook: what people say, beside the words of an interface, and what it makes of a request's vector.
+"""A phrasebook: what people say beside the words of an interface, and what it makes of a request's vector.
 
-People say “go to example.com”, tools “navigate to a URL”. A request is read in two steps, both learned from the
-phrases (`phrases.tsv`; docs/benchmark/phrasebook.py makes the tables):
+People say “go to example.com”, tools “navigate to a URL”. A request is read in two steps, both learned from
+the phrases (`phrases.tsv`; docs/benchmark/phrasebook.py makes the tables):
 
     u  =  unit(v M)                                       v: the vector as the model gives it
     r  =  unit((1 - s c) u  +  s c * sum of w_i t_i)      t_i: what the NEAR nearest phrases mean
     v' =  unit((1 - a) v  +  a r)
 
-M is a linear map, trained contrastively so that requests come to lie near their meaning (InfoNCE: van den Oord,
-Li and Vinyals 2018). c is the cosine of u with the nearest mapped phrase, w the softmax of such cosines over
-TEMPERATURE, s the SHARE and a the TRUST. Tools are not moved.
+M is a linear map, trained contrastively so that requests come to lie near their meaning (InfoNCE: van den
+Oord, Li and Vinyals 2018). c is the cosine of u with the nearest mapped phrase, w the softmax of such cosines
+over TEMPERATURE, s the SHARE and a the TRUST. Tools are not moved.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ from inspector.search.index import packaged_model
 from inspector.search.index.document import Vector
 
 NEAR, TEMPERATURE = 8, 0.08
-SHARE, TRUST = 0.4, 1.0
+SHARE, TRUST = 0.4, 0.8
 FOLDER = files("inspector.search") / "phrases"
 TEXT = "phrases.tsv"
 # By the name of the model that made the vectors.
@@ -62,23 +62,24 @@ class PhraseVectors:
         if not vector.any():
             return vector
         mapped = _unit(vector @ self.mapping)
-        near, cosines = self._nearest(mapped)
-        weights = np.exp((cosines - cosines[0]) / TEMPERATURE)
-        meaning = (weights / weights.sum()) @ (self.meanings[near] * np.float32(self.unit))
-        share = SHARE * max(float(cosines[0]), 0.0)
+        near, weights, nearest = self._nearest(mapped)
+        meaning = weights @ (self.meanings[near] * np.float32(self.unit))
+        share = SHARE * max(nearest, 0.0)
         moved = _unit((1 - share) * mapped + share * meaning)
         return _unit((1 - TRUST) * vector + TRUST * moved)
 
-    def nearest(self, vector: Vector) -> int:
-        """The number of the phrase that is nearest to a request."""
-        return int(self._nearest(_unit(vector @ self.mapping))[0][0])
+    def near(self, vector: Vector) -> Sequence[tuple[int, float]]:
+        """The numbers of the phrases nearest to a request, nearest first, and their weights."""
+        near, weights, _nearest = self._nearest(_unit(vector @ self.mapping))
+        return list(zip(near.tolist(), weights.tolist(), strict=True))
 
-    def _nearest(self, mapped: Vector) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-        """The nearest phrases, nearest first, and their cosines."""
+    def _nearest(self, mapped: Vector) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
+        """The nearest phrases, nearest first, their weights, and the cosine of the first."""
         cosines = self.keys @ _unit(mapped @ self.basis - self.centre)
         found = np.argpartition(-cosines, NEAR)[:NEAR]
         found = found[np.argsort(-cosines[found], kind="stable")]
-        return found, cosines[found]
+        weights = np.exp((cosines[found] - cosines[found[0]]) / TEMPERATURE)
+        return found, weights / weights.sum(), float(cosines[found[0]])
 
 
 @cache
@@ -103,9 +104,11 @@ def read_tables(stored: Mapping[str, NDArray[np.generic]]) -> PhraseVectors:
         stored[name].astype(np.float32) for name in ("mapping", "basis", "centre", "keys")
     )
     keys /= np.linalg.norm(keys, axis=1, keepdims=True)
-    return PhraseVectors(mapping, basis, centre, keys, stored["meanings"].astype(np.int8), float(stored["unit"]))
+    return PhraseVectors(
+        mapping, basis, centre, keys, stored["meanings"].astype(np.int8), float(stored["unit"])
+    )
 
 
-def _unit(vector: NDArray[np.float32]) -> NDArray[np.float32]:
+def _unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:
     length = np.linalg.norm(vector)
     return (vector / length if length else vector).astype(np.float32)

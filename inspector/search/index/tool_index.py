@@ -37,7 +37,7 @@ from inspector.search.index.document import (
 )
 from inspector.search.index.phrasebook import Phrase, PhraseVectors, phrase_vectors, phrases
 from inspector.search.index.semantics import Semantics, StaticEmbedder
-from inspector.search.index.vocabulary import split_words
+from inspector.search.index.vocabulary import split_words, terms
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
@@ -200,7 +200,9 @@ class ToolIndex:
             cosines[:, self._rows == ABSENT] = np.nan
         return cosines
 
-    def static_similarities_of(self, queries: Sequence[str], *, read: bool) -> NDArray[np.float64] | None:
+    def static_similarities_of(
+        self, queries: Sequence[str], *, read: bool = False
+    ) -> NDArray[np.float64] | None:
         """The cosines of each tool's name and first sentence, by static vectors, a row a query; or None.
 
         `read` moves the queries' vectors by the phrasebook.
@@ -222,9 +224,21 @@ class ToolIndex:
         """The phrase that is nearest to a request; None without a phrasebook."""
         vector = self.query_vector(text) if text.strip() else None
         if vector is not None and self.phrases is not None:
-            return phrases()[self.phrases.nearest(vector)]
+            return phrases()[self.phrases.near(vector)[0][0]]
+        near = self._near_static(text)
+        return phrases()[near[0][0]] if near else None
+
+    def meant(self, text: str) -> Mapping[str, float]:
+        """The terms of what the phrases near to a request mean, by static vectors, and their weights."""
+        found: dict[str, float] = {}
+        for number, weight in self._near_static(text):
+            for term in dict.fromkeys(terms(phrases()[number].meaning)):
+                found[term] = found.get(term, 0.0) + weight
+        return found
+
+    def _near_static(self, text: str) -> Sequence[tuple[int, float]]:
         book = phrase_vectors(self.static.name) if self.static is not None else None
-        return phrases()[book.nearest(self.static.embed([text])[0])] if self.static and book else None
+        return book.near(self.static.embed([text])[0]) if self.static is not None and book else ()
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""

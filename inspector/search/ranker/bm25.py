@@ -17,7 +17,7 @@ words. Stems merge what a short query tells apart (“list”, “listing”); s
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +102,12 @@ class Bm25Ranker:
             return Score(self._index.ids[position], float(values[position]), parts)
 
         return Ranking(values, values > 0, explain)
+
+    def weighted(self, terms: Mapping[str, float]) -> Scores:
+        """The score of each tool for terms that count by their weights."""
+        known = (self._known(term) for term in terms)
+        asked = tuple(replace(one, idf=one.idf * terms[one.term]) for one in known)
+        return self._added(asked, lambda term: self._saturated[term.span])
 
     def coverage(self, query: str) -> Scores:
         """For each tool, the share of the query's idf that its terms cover (0 to 1)."""

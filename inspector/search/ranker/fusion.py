@@ -4,8 +4,9 @@
 itself.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property, partial
 
 import numpy as np
@@ -69,7 +70,7 @@ class Standardised:
         return (self.raw - self.mean) * self.scale
 
 
-STATIC, SUMMARY_TERM, BEST = "static vectors", "summary", "best passage"
+STATIC, SUMMARY_TERM, BEST, MEANT = "static vectors", "summary", "best passage", "what near phrases mean"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +149,13 @@ class Evidence:
 # Each signal is standardized over the tools for this text (z-score) to bring it to a common scale; the
 # score is the weighted sum:
 #
-#     0.12 z(BM25F)  +  0.08 z(BM25 of the words as written)  +  0.16 z(cosine of static vectors)
-#         +  0.18 z(cosine of the summary)  +  0.46 z(highest cosine of any passage)
+#     0.06 z(BM25F)  +  0.11 z(BM25 of the words as written)  +  0.18 z(cosine of static vectors)
+#         +  0.22 z(cosine of the summary)  +  0.43 z(highest cosine of any passage)
+#
+# Without a model the phrasebook's words count too, those of the phrases that static vectors find near:
+#
+#     0.09 z(BM25F)  +  0.18 z(BM25 of the words as written)  +  0.64 z(cosine of static vectors)
+#         +  0.09 z(BM25F of what near phrases mean)
 #
 # The best passage lets a single sentence or parameter match for a tool whose summary covers more. Static
 # vectors are there at once: until the model's are, they and the words are all there is.
@@ -159,15 +165,19 @@ class Evidence:
 class FusionWeights:
     """The weight of each standardized signal; one of weight 0 is not computed."""
 
-    lexical: float = 0.12
-    written: float = 0.08
-    static: float = 0.16
-    summary: float = 0.18
-    best_passage: float = 0.46
+    lexical: float = 0.06
+    written: float = 0.11
+    static: float = 0.18
+    summary: float = 0.22
+    best_passage: float = 0.43
+    meant: float = 0.0
 
     @property
     def total(self) -> float:
-        return self.lexical + self.written + self.static + self.summary + self.best_passage
+        return math.fsum(astuple(self))
+
+
+WITHOUT_MODEL = FusionWeights(0.09, 0.18, 0.64, summary=0.0, best_passage=0.0, meant=0.09)
 
 
 class FusionRanker:
@@ -192,9 +202,8 @@ class FusionRanker:
         self._index = index
         self._lexical = lexical
         self._weights = weights or FusionWeights()
-        self._lists = [(lexical, self._weights.lexical)]
-        if written is not None and self._weights.written:
-            self._lists.append((written, self._weights.written))
+        self._without_model = WITHOUT_MODEL if reads else self._weights
+        self._lists = [lexical] if written is None else [lexical, written]
 
     def terms(self, query: str) -> tuple[str, ...]:
         return self._lexical.terms(query)
@@ -225,7 +234,7 @@ class FusionRanker:
         factor = share * (self._alone if is_absent else 1.0)
         found: list[Part] = []
         average = 0.0
-        for (ranker, _weight), words in zip(self._lists, evidence.words, strict=True):
+        for ranker, words in zip(self._lists, evidence.words, strict=True):
             if words.scores.weight:
                 scale = words.scores.scale * factor
                 found += ranker.parts(words.asked, position, scale)
@@ -234,8 +243,10 @@ class FusionRanker:
         for name, signal in evidence.cosines.items():
             # Of a tool that is not embedded yet only the words and the static vector count.
             if signal.weight and (name == STATIC or not is_absent):
-                found.append(part := _cosine_part(name, evidence, position, factor))
-                read += float(signal.raw[position]) * signal.scale * factor - part.value
+                if name != MEANT:
+                    found.append(part := _cosine_part(name, evidence, position, factor))
+                    read -= part.value
+                read += float(signal.raw[position]) * signal.scale * factor
                 average += factor * (signal.mean * signal.scale)
         if evidence.unread is not None:
             found.append(Part(Signal.PHRASE, str(evidence.unread.phrase), read))
@@ -262,12 +273,12 @@ class FusionRanker:
         moved = vectors if book is None else [book.read(vector) for vector in vectors]
         # Of shape (texts, passages, tools).
         cosines = self._index.similarities_of(moved) if vectors else None
-        asked = [ranker.asked(texts) for ranker, _weight in self._lists]
+        asked = [ranker.asked(texts) for ranker in self._lists]
         rankings = [
             [ranker.ranking(of_text) for of_text in of_list]
-            for (ranker, _weight), of_list in zip(self._lists, asked, strict=True)
+            for ranker, of_list in zip(self._lists, asked, strict=True)
         ]
-        named = self._cosines(texts, cosines, read=self._reads)
+        of_words, named = self._cosines(texts, cosines, read=self._reads)
         raw = np.concatenate(
             [
                 *(ranking.values[None] for of_list in rankings for ranking in of_list),
@@ -275,7 +286,7 @@ class FusionRanker:
             ],
             dtype=np.float64,
         )
-        weights = [weight for _ranker, weight in self._lists] + [weight for _values, weight in named.values()]
+        weights = [*of_words, *(weight for _values, weight in named.values())]
         signals = Standardised.each(raw, np.repeat(weights, len(texts)).tolist())
         absent = self._index.absent if cosines is not None else None
         found = []
@@ -299,23 +310,31 @@ class FusionRanker:
         if phrase is None:
             return None
         cosines = self._index.similarities_of([vector]) if vector is not None else None
-        named = self._cosines([text], cosines, read=False)
+        _weights, named = self._cosines([text], cosines, read=False)
         raw = {name: rows[0].astype(np.float64) for name, (rows, _weight) in named.items()}
         return Unread(phrase, raw, cosines[0] if cosines is not None else None)
 
     def _cosines(
         self, texts: Sequence[str], cosines: NDArray[np.float32] | None, *, read: bool
-    ) -> Mapping[str, tuple[NDArray[np.floating], float]]:
-        """The cosines of each name, of shape (texts, tools), and their weight."""
+    ) -> tuple[Sequence[float], Mapping[str, tuple[NDArray[np.floating], float]]]:
+        """The weights of the lists of words; the cosines of each name, of shape (texts, tools), and theirs.
+
+        What near phrases mean in words stands among the cosines.
+        """
         found: dict[str, tuple[NDArray[np.floating], float]] = {}
         static = self._index.static_similarities_of(texts, read=read) if self._weights.static else None
+        lacks_model = cosines is None and static is not None
+        weights = self._without_model if lacks_model else self._weights
         if static is not None:
-            found[STATIC] = (static, self._weights.static)
+            found[STATIC] = (static, weights.static)
         if cosines is not None:
-            found[SUMMARY_TERM] = (cosines[:, SUMMARY], self._weights.summary)
-            if self._weights.best_passage:
-                found[BEST] = (np.fmax.reduce(cosines, axis=1), self._weights.best_passage)
-        return found
+            found[SUMMARY_TERM] = (cosines[:, SUMMARY], weights.summary)
+            if weights.best_passage:
+                found[BEST] = (np.fmax.reduce(cosines, axis=1), weights.best_passage)
+        elif weights.meant and read and static is not None:
+            meant = [self._index.meant(text) for text in texts]
+            found[MEANT] = (np.array([self._lexical.weighted(words) for words in meant]), weights.meant)
+        return (weights.lexical, weights.written)[: len(self._lists)], found
 
     def _sum(
         self, words: Sequence[Words], cosines: Mapping[str, Standardised], absent: Mask | None
@@ -337,7 +356,7 @@ class FusionRanker:
     @property
     def _alone(self) -> float:
         """The factor for what needs no model in a tool not embedded yet: as much as all signals together."""
-        without = sum(weight for _ranker, weight in self._lists)
+        without = sum((self._weights.lexical, self._weights.written)[: len(self._lists)])
         if self._index.static is not None:
             without += self._weights.static
         return self._weights.total / without

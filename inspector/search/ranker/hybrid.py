@@ -45,7 +45,6 @@ class FitSignals:
     mean_cosine: Scores | None = None
     static_cosine: Scores | None = None
     small_talk: float = 0.0
-    is_statement: bool = False
     conflict: Mask | None = None
 
     @property
@@ -58,15 +57,14 @@ class FitSignals:
 class FitModel:
     """The logistic coefficients."""
 
-    intercept: float = -16.3
-    coverage: float = 0.7
-    best_cosine: float = 4.5
-    mean_cosine: float = 3.7
-    static_cosine: float = 5.4
-    length: float = 4.9
-    small_talk: float = -6.9
-    statement: float = -0.5
-    conflict: float = -2.0
+    intercept: float = -14.3
+    coverage: float = 1.0
+    best_cosine: float = 4.4
+    mean_cosine: float = 8.2
+    static_cosine: float = 3.2
+    length: float = 3.2
+    small_talk: float = -5.8
+    conflict: float = -1.9
 
     def probability(self, signals: FitSignals) -> Scores:
         """The probability that each tool fits (0 to 1)."""
@@ -74,12 +72,7 @@ class FitModel:
 
     def odds(self, signals: FitSignals) -> Scores:
         """The logarithm of the odds that each tool fits."""
-        of_clause = (
-            self.intercept
-            + self.length * signals.length
-            + self.small_talk * signals.small_talk
-            + self.statement * signals.is_statement
-        )
+        of_clause = self.intercept + self.length * signals.length + self.small_talk * signals.small_talk
         of_tools = (
             (self.best_cosine, signals.best_cosine),
             (self.mean_cosine, signals.mean_cosine),
@@ -93,18 +86,16 @@ class FitModel:
         return odds
 
 
-# Small talk is told by the model's vectors. Fitted as the other is, the intercept would be -15.7: words alone
-# would answer `found` to twice as many of the fitted vendors' impossible requests.
+# Small talk is told by the model's vectors.
 WORDS_ALONE = FitModel(
     intercept=-16.3,
-    coverage=2.0,
+    coverage=2.4,
     best_cosine=0.0,
     mean_cosine=0.0,
-    static_cosine=10.2,
-    length=5.2,
+    static_cosine=16.2,
+    length=4.2,
     small_talk=0.0,
-    statement=-1.5,
-    conflict=-0.6,
+    conflict=-1.8,
 )
 
 
@@ -266,7 +257,6 @@ class HybridRanker:
             evidence.text_cosine,
             static.raw if static is not None else None,
             small_talk=self._index.small_talk(clause.text),
-            is_statement=clause.is_statement,
             conflict=(self._offered != 0) & (self._offered & asked == 0) if asked else None,
         )
 
