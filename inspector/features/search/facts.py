@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from inspector.core.number import count, milliseconds, ordinal, signed
-from inspector.core.ranking import TOLERANCE, Gap, Hit, Outcome, SearchReport, Signal, with_gaps
+from inspector.core.ranking import READ_LIKE, TOLERANCE, Gap, Hit, Outcome, SearchReport, Signal, with_gaps
 from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Block, Column, Fact, Facts, Table
 from inspector.features.check.finding import Proposal
 from inspector.features.check.proposal import is_first
@@ -28,6 +28,7 @@ _SIGNAL_WORDS = {
     Signal.FUSION: "rank",
     Signal.HISTORY: "asked",
     Signal.AFFINITY: "used",
+    Signal.PHRASE: "phrase",
 }
 # What is too long for a column.
 SHORT_TERMS = {
@@ -74,6 +75,7 @@ def search_report(report: SearchReport) -> Iterator[str | Table]:
         yield WITHHELD + ", ".join(report.withheld)
     for hit in shown:
         yield from _past(hit)
+    yield from _read_like(report)
     if report.note:
         yield report.note
     if report.unconnected:
@@ -87,6 +89,14 @@ def _past(hit: Hit) -> Iterator[str]:
     for part in hit.score.parts:
         if part.signal is Signal.AFFINITY:
             yield f"{hit.tool_id}   {part.term}   prior {part.inputs['prior']:.2f}"
+
+
+def _read_like(report: SearchReport) -> Iterator[str]:
+    """The phrases that the request is read like, which are the same for every tool."""
+    parts = next((hit.score.parts for hit in report.hits), ())
+    read = dict.fromkeys(part.term for part in parts if part.signal is Signal.PHRASE)
+    if read:
+        yield f"{READ_LIKE}: {'; '.join(read)}"
 
 
 def _shown(report: SearchReport) -> tuple[Hit, ...]:

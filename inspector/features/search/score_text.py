@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED
-from inspector.core.ranking import USED_BEFORE, Hit, Part, SearchReport, Signal
+from inspector.core.ranking import READ_LIKE, USED_BEFORE, Hit, Part, SearchReport, Signal
 from inspector.features.search.facts import SHORT_TERMS, signal_word
 from inspector.features.search.search_job import Pane, Topic, outcome
 from inspector.search.index.vocabulary import as_written
@@ -24,12 +24,12 @@ _COLORED = {
     "$success": (Signal.DESCRIPTION, Signal.WORDS, Signal.HISTORY),
     "$accent": (Signal.PARAMETERS, Signal.FUSION, Signal.STEP),
     "$warning": (Signal.SERVER, Signal.FUZZY),
-    "$secondary": (Signal.SEMANTIC, Signal.KEYWORD),
+    "$secondary": (Signal.SEMANTIC, Signal.KEYWORD, Signal.PHRASE),
     "$foreground": (Signal.TIER,),
     MUTED: (Signal.AVERAGE,),
 }
 COLORS = {signal: color for color, signals in _COLORED.items() for signal in signals}
-LETTERS = "N name, D description, P parameters, V server, W words, S meaning, Q step, T tier"
+LETTERS = "N name, D description, P parameters, V server, W words, S meaning, B phrase, Q step, T tier"
 BAR_WIDTH = 10
 
 
@@ -99,8 +99,10 @@ _HEADS = {
 }
 _COUNTS = {"tf", "df", "N", "rank", "k", "times in query", "query words", "tool keywords"}
 _COUNTS |= {"haystack length"}
-# Their terms are not stems: a word as the query has it, a whole step of it, past use.
-_UNSTEMMED = (Signal.WORDS, Signal.STEP, Signal.AFFINITY)
+# Too long for the column.
+_LONG = (Signal.STEP, Signal.AFFINITY, Signal.PHRASE)
+# Their terms are not stems.
+_UNSTEMMED = (Signal.WORDS, *_LONG)
 
 
 def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
@@ -134,6 +136,8 @@ def _term(part: Part, written: Mapping[str, str]) -> str:
         return f"step {part.inputs['step']:.0f} of {part.inputs['steps']:.0f}"
     if part.signal is Signal.AFFINITY:
         return USED_BEFORE
+    if part.signal is Signal.PHRASE:
+        return READ_LIKE
     return part.term if part.signal is Signal.WORDS else written.get(part.term, part.term)
 
 
@@ -193,8 +197,7 @@ def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
     if report.ranker in INFO:
         yield Content.styled(f"\n{INFO[report.ranker].formula}", MUTED)
     for part in parts:
-        # What is too long for the column.
-        if part.signal in (Signal.STEP, Signal.AFFINITY):
+        if part.signal in _LONG:
             told = f"{_term(part, {})}: {visible(part.term, newlines=False, limit=200)}"
             yield Content.styled(told, MUTED)
 

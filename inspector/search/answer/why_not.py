@@ -6,7 +6,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from inspector.core.number import percent
-from inspector.core.ranking import TOLERANCE, USED_BEFORE, Answer, Outcome, Part, Score, SearchRequest, Signal
+from inspector.core.ranking import (
+    READ_LIKE,
+    TOLERANCE,
+    USED_BEFORE,
+    Answer,
+    Outcome,
+    Part,
+    Score,
+    SearchRequest,
+    Signal,
+)
 from inspector.core.tool import Tool, why_destroys
 from inspector.search.answer.answer_text import told_apart
 from inspector.search.answer.search import NEAR, SearchRules
@@ -63,6 +73,8 @@ def _key(part: Part) -> tuple[Signal, str]:
         return part.signal, BEST_STEP
     if part.signal is Signal.AFFINITY:
         return part.signal, USED_BEFORE
+    if part.signal is Signal.PHRASE:
+        return part.signal, READ_LIKE
     is_best = part.signal is Signal.SEMANTIC and part.term.startswith(_BEST)
     return part.signal, BEST_PASSAGE if is_best else part.term
 

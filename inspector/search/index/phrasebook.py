@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 
 from inspector.search.index import packaged_model
 from inspector.search.index.document import Vector
+from inspector.search.index.semantics import StaticEmbedder
+from inspector.search.index.vocabulary import terms
 
 NEAR, TEMPERATURE = 8, 0.08
 SHARE, TRUST = 0.4, 0.8
@@ -112,3 +114,42 @@ def read_tables(stored: Mapping[str, NDArray[np.generic]]) -> PhraseVectors:
 def _unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:
     length = np.linalg.norm(vector)
     return (vector / length if length else vector).astype(np.float32)
+
+
+class Phrasebook:
+    """The shipped phrases for the vectors of one model and for static ones; either may be missing."""
+
+    def __init__(self, model: str, static: StaticEmbedder | None) -> None:
+        self._model = phrase_vectors(model)
+        self._static = static
+        self._static_vectors = phrase_vectors(static.name) if static is not None else None
+
+    def read(self, vectors: Sequence[Vector]) -> Sequence[Vector]:
+        """The model's vectors of requests, moved."""
+        return vectors if self._model is None else [self._model.read(vector) for vector in vectors]
+
+    def read_static(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The static vectors of requests, moved."""
+        assert self._static is not None
+        rows = self._static.embed(texts)
+        if self._static_vectors is None:
+            return rows
+        return np.array([self._static_vectors.read(row) for row in rows], np.float32).reshape(rows.shape)
+
+    def like(self, text: str, vector: Vector | None) -> Phrase | None:
+        """The phrase that a request is read like, by the model's vector of it or else by its static one."""
+        near = self._near_static(text) if vector is None or self._model is None else self._model.near(vector)
+        return phrases()[near[0][0]] if near else None
+
+    def meant(self, text: str) -> Mapping[str, float]:
+        """The terms of what the phrases near to a request mean, by static vectors, and their weights."""
+        found: dict[str, float] = {}
+        for number, weight in self._near_static(text):
+            for term in dict.fromkeys(terms(phrases()[number].meaning)):
+                found[term] = found.get(term, 0.0) + weight
+        return found
+
+    def _near_static(self, text: str) -> Sequence[tuple[int, float]]:
+        if self._static is None or self._static_vectors is None:
+            return ()
+        return self._static_vectors.near(self._static.embed([text])[0])

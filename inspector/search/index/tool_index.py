@@ -35,9 +35,9 @@ from inspector.search.index.document import (
     similarities,
     texts_by_key,
 )
-from inspector.search.index.phrasebook import Phrase, PhraseVectors, phrase_vectors, phrases
+from inspector.search.index.phrasebook import Phrasebook
 from inspector.search.index.semantics import Semantics, StaticEmbedder
-from inspector.search.index.vocabulary import split_words, terms
+from inspector.search.index.vocabulary import split_words
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
@@ -188,11 +188,6 @@ class ToolIndex:
         missing = self._rows == ABSENT
         return missing[SUMMARY] if missing.any() else None
 
-    def similarities(self, vector: Vector) -> NDArray[np.float64]:
-        """Cosines of shape (passages, tools), NaN for passages not embedded yet."""
-        cosines: NDArray[np.float64] = self.similarities_of([vector])[0].astype(np.float64)
-        return cosines
-
     def similarities_of(self, vectors: Sequence[Vector]) -> NDArray[np.float32]:
         """The `similarities` of several vectors, one below the other: the table is read once for all."""
         cosines = self.vectors.similarities(np.stack(vectors)).take(self._rows, axis=1)
@@ -203,42 +198,15 @@ class ToolIndex:
     def static_similarities_of(
         self, queries: Sequence[str], *, read: bool = False
     ) -> NDArray[np.float64] | None:
-        """The cosines of each tool's name and first sentence, by static vectors, a row a query; or None.
-
-        `read` moves the queries' vectors by the phrasebook.
-        """
+        """By static vectors, with each tool's opening, a row a query; `read` by the phrasebook."""
         if self.static is None:
             return None
-        rows = self.static.embed(queries)
-        book = phrase_vectors(self.static.name) if read else None
-        if book is not None:
-            rows = np.array([book.read(row) for row in rows]).reshape(rows.shape)
+        rows = self.phrasebook.read_static(queries) if read else self.static.embed(queries)
         return similarities(self.static_vectors, rows).astype(np.float64)
 
-    @property
-    def phrases(self) -> PhraseVectors | None:
-        """What moves the vectors of requests; None without a model, or where none is made for it."""
-        return phrase_vectors(self.semantics.model) if self.semantics is not None else None
-
-    def read_like(self, text: str) -> Phrase | None:
-        """The phrase that is nearest to a request; None without a phrasebook."""
-        vector = self.query_vector(text) if text.strip() else None
-        if vector is not None and self.phrases is not None:
-            return phrases()[self.phrases.near(vector)[0][0]]
-        near = self._near_static(text)
-        return phrases()[near[0][0]] if near else None
-
-    def meant(self, text: str) -> Mapping[str, float]:
-        """The terms of what the phrases near to a request mean, by static vectors, and their weights."""
-        found: dict[str, float] = {}
-        for number, weight in self._near_static(text):
-            for term in dict.fromkeys(terms(phrases()[number].meaning)):
-                found[term] = found.get(term, 0.0) + weight
-        return found
-
-    def _near_static(self, text: str) -> Sequence[tuple[int, float]]:
-        book = phrase_vectors(self.static.name) if self.static is not None else None
-        return book.near(self.static.embed([text])[0]) if self.static is not None and book else ()
+    @cached_property
+    def phrasebook(self) -> Phrasebook:
+        return Phrasebook(self.semantics.model if self.semantics else "", self.static)
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""

@@ -269,8 +269,7 @@ class FusionRanker:
 
     def _evidence(self, texts: Sequence[str], vectors: Sequence[Vector]) -> list[Evidence]:
         """`vectors` are those of the texts, or none."""
-        book = self._index.phrases if self._reads else None
-        moved = vectors if book is None else [book.read(vector) for vector in vectors]
+        moved = self._index.phrasebook.read(vectors) if self._reads else vectors
         # Of shape (texts, passages, tools).
         cosines = self._index.similarities_of(moved) if vectors else None
         asked = [ranker.asked(texts) for ranker in self._lists]
@@ -306,7 +305,7 @@ class FusionRanker:
 
     def _unread(self, text: str, vector: Vector | None, own: Mapping[str, Standardised]) -> Unread | None:
         """What a text's cosines are without the phrasebook."""
-        phrase = self._index.read_like(text) if self._reads and own else None
+        phrase = self._index.phrasebook.like(text, vector) if self._reads and own else None
         if phrase is None:
             return None
         cosines = self._index.similarities_of([vector]) if vector is not None else None
@@ -332,7 +331,7 @@ class FusionRanker:
             if weights.best_passage:
                 found[BEST] = (np.fmax.reduce(cosines, axis=1), weights.best_passage)
         elif weights.meant and read and static is not None:
-            meant = [self._index.meant(text) for text in texts]
+            meant = [self._index.phrasebook.meant(text) for text in texts]
             found[MEANT] = (np.array([self._lexical.weighted(words) for words in meant]), weights.meant)
         return (weights.lexical, weights.written)[: len(self._lists)], found
 

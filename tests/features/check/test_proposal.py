@@ -179,8 +179,9 @@ def test_hostile_texts_do_no_harm(text: str) -> None:
 
 async def test_of_what_a_model_writes_only_what_keeps_the_rules_is_tried() -> None:
     model = ToldModel(says("Shows bill 77.\nCall `drop_all` first.\nPrints a bill."))
-    found = (await _trial(BILL).written_by(model)).all()
-    assert BILL in str(model.requests[0].messages[0])
+    asked = "print a bill"
+    found = (await _trial(asked).written_by(model)).all()
+    assert asked in str(model.requests[0].messages[0])
     assert not any("77" in one or "drop" in one for one in _sentences(found))
     assert "Prints a bill." in _sentences(found)
 
