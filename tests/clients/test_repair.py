@@ -166,8 +166,8 @@ ARGUMENTS = st.dictionaries(
 
 
 def _written_by(schema: JsonObject, arguments: JsonObject) -> bool:
-    """Whether a caller may write these by the schema: each alternative that takes them declares them."""
-    options = schema.get("anyOf") or schema.get("oneOf") or ()
+    """Whether a caller may write these: the schema, or each alternative that takes them, declares them."""
+    options = schema.get("anyOf") or schema.get("oneOf") or [{"properties": {}}]
     takes = (one for one in options if Draft202012Validator(one).is_valid(arguments))
     return all(set(arguments) <= {*schema["properties"], *one["properties"]} for one in takes)
 
