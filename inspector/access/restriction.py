@@ -32,7 +32,11 @@ def restricted_configuration(configuration: Configuration, sight: Sight) -> Conf
     return replace(
         configuration,
         servers=tuple(
-            replace(spec, rule=_rule(spec.rule, spec.name, sight))
+            replace(
+                spec,
+                rule=_rule(spec.rule, spec.name, sight),
+                phrases=spec.phrases if covers(sight, spec.name) else {},
+            )
             for spec in configuration.servers
             if reaches(sight, spec.name)
         ),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from inspector.config.client_format import (
     CLIENT_KEYS,
@@ -19,7 +19,7 @@ from inspector.config.client_format import (
     rule_of,
     translated,
 )
-from inspector.config.problem import Strict
+from inspector.config.problem import Strict, refusal
 from inspector.config.setting import KnobKind, knobs_of
 from inspector.core.access import ServerRule
 from inspector.core.settings import DiscoverySettings, Settings
@@ -28,6 +28,7 @@ from inspector.schema.json_value import as_object
 
 _DAY = 24 * 60 * 60
 _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
+_SHOWN = 40
 
 
 _DISCOVERY = (
@@ -72,6 +73,25 @@ class OAuthModel(Strict):
     authServerMetadataUrl: str = Field("", description="Toolsight discovers it.")  # noqa: N815
 
 
+MOST_PHRASES, LONGEST_PHRASE = 500, 200
+
+
+def _checked_phrases(phrases: dict[str, str]) -> dict[str, str]:
+    if len(phrases) > MOST_PHRASES:
+        hint = "Keep those that searches need most."
+        raise refusal(f"has {len(phrases):,} phrases, and may have {MOST_PHRASES}", hint)
+    for text in (side for pair in phrases.items() for side in pair):
+        if not text.strip() or len(text) > LONGEST_PHRASE:
+            wrong = (
+                f"has “{text[:_SHOWN]}…”, {len(text):,} characters long"
+                if text.strip()
+                else "has an empty text"
+            )
+            hint = f"Write what people say, and what it means: 1 to {LONGEST_PHRASE} characters each."
+            raise refusal(wrong, hint)
+    return phrases
+
+
 class ServerModel(Strict):
     """One entry of `mcpServers`. Timeouts are in seconds."""
 
@@ -88,6 +108,7 @@ class ServerModel(Strict):
     type: Literal["stdio", "http", "streamable-http", "sse"] | None = None
     defer_loading: bool = False
     tags: list[str] = Field(default_factory=list)
+    phrases: Annotated[dict[str, str], AfterValidator(_checked_phrases)] = Field(default_factory=dict)
     connect_timeout: _Seconds | None = None
     call_timeout: _Seconds | None = None
     era: Literal["legacy", "2026-07-28", "auto"] | None = None

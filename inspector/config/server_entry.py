@@ -182,6 +182,7 @@ class ServerReader:
             oauth=self._oauth(name, entry.oauth or OAuthModel()),
             defer_loading=entry.defer_loading,
             tags=tuple(entry.tags),
+            phrases=entry.phrases,
             era=Era(entry.era) if entry.era else None,
             expansions=(
                 *(found for key, text in _texts(entry) if (found := self._scope.expansion(key, text))),

@@ -180,7 +180,8 @@ class ServerSpec:
     `advice` says how to set it; such a server is not started. With a `program`, exactly that may be started;
     without one, whatever the command finds; `files` are those that run then, `uncovered` what else does.
     `expansions` are the texts with values of a person's own. With `trust_annotations`, tools that the server
-    says only read are called without asking. `rule` says which of its tools the configuration's client gives
+    says only read are called without asking. `phrases` are what people say and what it means of its tools,
+    for searches. `rule` says which of its tools the configuration's client gives
     to its model.
     """
 
@@ -198,6 +199,7 @@ class ServerSpec:
     advice: str = ""
     defer_loading: bool = False
     tags: tuple[str, ...] = ()
+    phrases: Mapping[str, str] = field(default_factory=dict)
     era: Era | None = None
     trust_annotations: bool = False
     connect_timeout: float = 30.0

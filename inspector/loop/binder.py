@@ -192,8 +192,15 @@ class Binder:
         ):
             self._session.emit(evicted)
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
-        tags = {spec.name: spec.tags for spec in live.configuration.servers}
-        live.retrieval.update(self.catalog.tools, summaries, instructions, tags=tags, gate_ranker=gate)
+        servers = live.configuration.servers
+        live.retrieval.update(
+            self.catalog.tools,
+            summaries,
+            instructions,
+            tags={spec.name: spec.tags for spec in servers},
+            phrases={spec.name: spec.phrases for spec in servers},
+            gate_ranker=gate,
+        )
         self._session.emit(self.news.rebuilt(built, {tool.id: tool for tool in offered}))
         self.context.trim()
 

@@ -54,6 +54,14 @@ def test_our_own_format_is_read_as_the_prd_shows_it() -> None:
     assert not configuration.trusted
 
 
+def test_any_file_may_say_what_people_mean_by_their_words(tmp_path: Path) -> None:
+    phrases = {"z" * 200: "Delete", **{f"{number} ${{HOME}}": "m" * 200 for number in range(499)}}
+    for more in ({"defer_loading": True}, {}, {"env": {"K": "${MISSING}"}}):
+        spec = one_server(tmp_path, {"command": "x", "phrases": phrases, **more})
+        assert spec.phrases == (phrases if not spec.lacks else {})
+    assert one_server(tmp_path, {"command": "x"}).phrases == {}
+
+
 def test_toolsets_permit_all_some_or_all_but_some_tools() -> None:
     research = read(CLIENTS / "toolsight.json", environment={}).toolsets["research"]
     assert research.description == "Look things up"

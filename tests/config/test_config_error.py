@@ -101,6 +101,17 @@ def server(**entry: Any) -> dict[str, Any]:
         (own(connect_timeout=0), "mcpServers.s.connect_timeout must be greater than 0, not 0"),
         (own(era="future"), "mcpServers.s.era must be 'legacy', '2026-07-28' or 'auto'"),
         (own(era="future", args=1), "(and 1 more)"),
+        (own(phrase={}), "mcpServers.s.phrase is not a known key | Did you mean `phrases`?"),
+        (own(phrases=["a"]), "mcpServers.s.phrases must be an object, not a list"),
+        (own(phrases={"a": 1}), "mcpServers.s.phrases.a must be a string, not a number"),
+        (own(phrases={"a": " "}), "mcpServers.s.phrases has an empty text | Write what people say, and what"),
+        (own(phrases={"": "a"}), "mcpServers.s.phrases has an empty text"),
+        (own(phrases={"a": "long " * 41}), "phrases has “long long long long long long long long …”, 205"),
+        (
+            own(phrases={"b" * 201: "a"}),
+            "201 characters long | Write what people say, and what it means: 1 to 200",
+        ),
+        (own(phrases={str(n): "a" for n in range(501)}), "phrases has 501 phrases, and may have 500 | Keep"),
         # So is a toolset.
         (toolset(True, "wether"), "servers.wether is not a configured server | Did you mean `weather`?"),
         (toolset(True, "zzz"), "Known: weather."),

@@ -335,6 +335,7 @@ def test_a_consent_covers_the_same_servers_in_any_order_and_any_of_them_and_no_o
     [
         {"defer_loading": True},
         {"tags": ("x",)},
+        {"phrases": {"zap it": "Delete"}},
         {"era": Era.LEGACY},
         {"connect_timeout": 1.0},
         {"call_timeout": 1.0},

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from inspector.search.answer.answer_text import SearchAnswer
     from inspector.search.answer.search import SearchRules
     from inspector.search.index.embedding import Embedding
+    from inspector.search.index.phrasebook import Phrases
     from inspector.search.index.semantics import Embedder, Semantics, StaticEmbedder, VectorStore
     from inspector.search.index.tool_index import ToolIndex
     from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -37,6 +38,7 @@ MISSES_SHOWN = 200
 _NOTHING: Mapping[str, Sequence[str]] = {}
 _NO_TEXTS: Mapping[str, str] = {}
 _NO_TAGS: Mapping[str, tuple[str, ...]] = {}
+_NO_PHRASES: "Phrases" = {}
 
 
 async def _at_once() -> None:
@@ -90,7 +92,7 @@ class Retrieval:
         self._vectors = vectors
         self._report = report
         self._calm = calm
-        self._wanted: tuple[Sequence[Tool], Mapping[str, str], Mapping[str, str]] = ((), {}, {})
+        self._wanted: tuple[Sequence[Tool], Mapping[str, str], Mapping[str, str], Phrases] = ((), {}, {}, {})
         self._wanted_number, self._number = 1, 0
         self._lined = False
         self._reading = RLock()
@@ -107,15 +109,16 @@ class Retrieval:
         instructions: Mapping[str, str] = _NO_TEXTS,
         *,
         tags: Mapping[str, tuple[str, ...]] = _NO_TAGS,
+        phrases: "Phrases" = _NO_PHRASES,
         gate_ranker: str = "",
     ) -> None:
         """Search these tools from now on. Only what changed is read again, and not before it is asked for.
 
-        `summaries`, `instructions` and `tags` are those of the servers. Summary lines are embedded only for
-        a ranker that compares with them: the gate's or the current one.
+        `summaries`, `instructions`, `tags` and `phrases` are those of the servers. Summary lines are embedded
+        only for a ranker that compares with them: the gate's or the current one.
         """
         self._lined = ISO in (gate_ranker, self.settings.ranker)
-        self._wanted = (tools, summaries, instructions)
+        self._wanted = (tools, summaries, instructions, phrases)
         self._wanted_number += 1
         self._server_tags = tags
         if self.settings.affinity:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -218,9 +218,8 @@ def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:
             key = document.passages[number]
             if key not in index.vectors and key not in missing:
                 missing[key] = partial(_passage, document.tool, number)
-    servers: Mapping[str, str] = index.server_texts
     missing |= {
-        key_of(text): partial(str, text) for text in servers.values() if key_of(text) not in index.vectors
+        key_of(text): partial(str, text) for text in index.further_texts if key_of(text) not in index.vectors
     }
     return missing
 

@@ -10,18 +10,23 @@ the phrases (`phrases.tsv`; docs/benchmark/phrasebook.py makes the tables):
 M is a linear map, trained contrastively so that requests come to lie near their meaning (InfoNCE: van den
 Oord, Li and Vinyals 2018). c is the cosine of u with the nearest mapped phrase, w the softmax of such cosines
 over TEMPERATURE, s the SHARE and a the TRUST. Tools are not moved.
+
+A server's own phrases (`phrases` in its configuration) stand among the shipped ones; M is not learned from
+them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.search.index import packaged_model
-from inspector.search.index.document import Vector
+from inspector.search.index.document import Vector, VectorTable, key_of
 from inspector.search.index.semantics import StaticEmbedder
 from inspector.search.index.vocabulary import terms
 
@@ -33,8 +38,13 @@ TEXT = "phrases.tsv"
 TABLES = {packaged_model.NAME: "sentence.npz", packaged_model.STATIC_NAME: "static.npz"}
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+_MOST = np.iinfo(np.int8).max
+
+Phrases = Mapping[str, Mapping[str, str]]
+"""What people say and what it means, by the server whose configuration says so."""
+
+
+class Phrase(NamedTuple):
     """A request in everyday words, and what it asks for as a tool would say it."""
 
     request: str
@@ -50,6 +60,7 @@ class PhraseVectors:
 
     `mapping` is (d, d). `basis` (d, k) and `centre` (k) lead to a space in which near phrases are looked for;
     `keys` (n, k) are the mapped requests there. `meanings` (n, d) are unit vectors, with int8 times `unit`.
+    The first rows are those of `own` phrases.
     """
 
     mapping: NDArray[np.float32]
@@ -58,6 +69,23 @@ class PhraseVectors:
     keys: NDArray[np.float32]
     meanings: NDArray[np.int8]
     unit: float
+    own: tuple[Phrase, ...] = ()
+
+    def with_own(self, own: Sequence[Phrase], vectors: NDArray[np.float32]) -> "PhraseVectors":
+        """These and own phrases, with the vectors of both sides, of shape (phrases, 2, d).
+
+        A phrase with a side that has no words for these vectors is left out.
+        """
+        has_words: NDArray[np.bool_] = np.abs(vectors).max(axis=2).min(axis=1) > 0
+        requests, meant = vectors[has_words].swapaxes(0, 1)
+        keys = _units(_units(requests @ self.mapping) @ self.basis - self.centre)
+        meanings = np.clip(np.rint(meant / np.float32(self.unit)), -_MOST, _MOST).astype(np.int8)
+        return replace(
+            self,
+            keys=np.concatenate([keys, self.keys]),
+            meanings=np.concatenate([meanings, self.meanings]),
+            own=tuple(phrase for phrase, kept in zip(own, has_words.tolist(), strict=True) if kept),
+        )
 
     def read(self, vector: Vector) -> Vector:
         """A request's unit vector, moved to where tools say such things; one without words stays as it is."""
@@ -70,10 +98,14 @@ class PhraseVectors:
         moved = _unit((1 - share) * mapped + share * meaning)
         return _unit((1 - TRUST) * vector + TRUST * moved)
 
-    def near(self, vector: Vector) -> Sequence[tuple[int, float]]:
-        """The numbers of the phrases nearest to a request, nearest first, and their weights."""
+    def near(self, vector: Vector) -> Sequence[tuple[Phrase, float]]:
+        """The phrases nearest to a request, nearest first, and their weights."""
         near, weights, _nearest = self._nearest(_unit(vector @ self.mapping))
-        return list(zip(near.tolist(), weights.tolist(), strict=True))
+        return [(self._phrase(n), weight) for n, weight in zip(near.tolist(), weights.tolist(), strict=True)]
+
+    def _phrase(self, number: int) -> Phrase:
+        of_own = number < len(self.own)
+        return self.own[number] if of_own else phrases()[number - len(self.own)]
 
     def _nearest(self, mapped: Vector) -> tuple[NDArray[np.intp], NDArray[np.float32], float]:
         """The nearest phrases, nearest first, their weights, and the cosine of the first."""
@@ -105,10 +137,14 @@ def read_tables(stored: Mapping[str, NDArray[np.generic]]) -> PhraseVectors:
     mapping, basis, centre, keys = (
         stored[name].astype(np.float32) for name in ("mapping", "basis", "centre", "keys")
     )
-    keys /= np.linalg.norm(keys, axis=1, keepdims=True)
     return PhraseVectors(
-        mapping, basis, centre, keys, stored["meanings"].astype(np.int8), float(stored["unit"])
+        mapping, basis, centre, _units(keys), stored["meanings"].astype(np.int8), float(stored["unit"])
     )
+
+
+def _units(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+    units: NDArray[np.float32] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return units
 
 
 def _unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:
@@ -116,13 +152,36 @@ def _unit(vector: NDArray[np.floating]) -> NDArray[np.float32]:
     return (vector / length if length else vector).astype(np.float32)
 
 
-class Phrasebook:
-    """The shipped phrases for the vectors of one model and for static ones; either may be missing."""
+def own_phrases(by_server: Phrases, servers: Sequence[str]) -> tuple[Phrase, ...]:
+    """The phrases of these servers."""
+    own = (known for server, known in by_server.items() if server in servers)
+    return tuple(Phrase(*pair) for known in own for pair in known.items())
 
-    def __init__(self, model: str, static: StaticEmbedder | None) -> None:
+
+# An index that got new vectors has the same phrases.
+@lru_cache(maxsize=2)
+def _static_vectors(static: StaticEmbedder, own: tuple[Phrase, ...]) -> PhraseVectors | None:
+    shipped = phrase_vectors(static.name)
+    if shipped is None or not own:
+        return shipped
+    rows = static.embed(list(chain.from_iterable(own)))
+    return shipped.with_own(own, rows.reshape(len(own), 2, -1))
+
+
+class Phrasebook:
+    """The phrases for the vectors of one model and for static ones; either may be missing."""
+
+    def __init__(
+        self, model: str, static: StaticEmbedder | None, own: Sequence[Phrase], vectors: VectorTable
+    ) -> None:
+        """Of `own` phrases those count whose `vectors` by the model are there; static ones are made now."""
         self._model = phrase_vectors(model)
         self._static = static
-        self._static_vectors = phrase_vectors(static.name) if static is not None else None
+        self._static_vectors = _static_vectors(static, tuple(own)) if static is not None else None
+        known = [phrase for phrase in own if all(key_of(text) in vectors for text in phrase)]
+        if self._model is not None and known:
+            sides = [vectors.get(key_of(text)) for text in chain.from_iterable(known)]
+            self._model = self._model.with_own(known, np.array(sides, np.float32).reshape(len(known), 2, -1))
 
     def read(self, vectors: Sequence[Vector]) -> Sequence[Vector]:
         """The model's vectors of requests, moved."""
@@ -139,17 +198,17 @@ class Phrasebook:
     def like(self, text: str, vector: Vector | None) -> Phrase | None:
         """The phrase that a request is read like, by the model's vector of it or else by its static one."""
         near = self._near_static(text) if vector is None or self._model is None else self._model.near(vector)
-        return phrases()[near[0][0]] if near else None
+        return near[0][0] if near else None
 
     def meant(self, text: str) -> Mapping[str, float]:
         """The terms of what the phrases near to a request mean, by static vectors, and their weights."""
         found: dict[str, float] = {}
-        for number, weight in self._near_static(text):
-            for term in dict.fromkeys(terms(phrases()[number].meaning)):
+        for phrase, weight in self._near_static(text):
+            for term in dict.fromkeys(terms(phrase.meaning)):
                 found[term] = found.get(term, 0.0) + weight
         return found
 
-    def _near_static(self, text: str) -> Sequence[tuple[int, float]]:
+    def _near_static(self, text: str) -> Sequence[tuple[Phrase, float]]:
         if self._static is None or self._static_vectors is None:
             return ()
         return self._static_vectors.near(self._static.embed([text])[0])

@@ -49,6 +49,8 @@ class StaticEmbedder(Protocol):
     @property
     def dimensions(self) -> int: ...
 
+    def __hash__(self) -> int: ...
+
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One vector a text, of shape (texts, dimensions). Does not raise for any text."""
 

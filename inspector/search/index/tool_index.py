@@ -35,7 +35,7 @@ from inspector.search.index.document import (
     similarities,
     texts_by_key,
 )
-from inspector.search.index.phrasebook import Phrasebook
+from inspector.search.index.phrasebook import Phrasebook, Phrases, own_phrases
 from inspector.search.index.semantics import Semantics, StaticEmbedder
 from inspector.search.index.vocabulary import split_words
 
@@ -61,9 +61,10 @@ class ToolIndex:
         static: StaticEmbedder | None = None,
         before: "ToolIndex | None" = None,
         lined: bool | None = None,
+        phrases: Phrases | None = None,
     ) -> None:
-        """`summaries` and `instructions` are the servers' own; without `semantics` the only vectors
-        are `static` ones.
+        """`summaries`, `instructions` and `phrases` (by default those of `before`) are the servers' own;
+        without `semantics` the only vectors are `static` ones.
 
         A `lined` index has vectors of the tools' summary lines too; by default it has them if `before` does.
         """
@@ -73,7 +74,7 @@ class ToolIndex:
         self.semantics = semantics
         self.lined: bool = lined if lined is not None else before is not None and before.lined
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
-        self.documents = self._documents(before)
+        self.documents = _documents(self.tools, self.vocabulary, before)
         # Of the openings of tools, by their keys: to make them again takes longest.
         self._static_vectors: dict[Key, Vector] = before._static_vectors if before is not None else {}
         with_static = semantics or before
@@ -81,6 +82,8 @@ class ToolIndex:
         self.ids = tuple(tool.id for tool in self.tools)
         self.position = {tool_id: position for position, tool_id in enumerate(self.ids)}
         self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
+        self._phrases: Phrases = phrases if phrases is not None else before._phrases if before else {}
+        self.own_phrases = own_phrases(self._phrases, self.servers)
         known: VectorTable | None = before.vectors if before is not None else None
         self.vectors: VectorTable = semantics.table(self.keys(), known) if semantics else VectorTable()
 
@@ -89,6 +92,7 @@ class ToolIndex:
         tools: Sequence[Tool],
         summaries: Mapping[str, str] | None = None,
         instructions: Mapping[str, str] | None = None,
+        phrases: Phrases | None = None,
         *,
         lined: bool | None = None,
     ) -> "ToolIndex":
@@ -100,12 +104,13 @@ class ToolIndex:
             semantics=self.semantics,
             before=self,
             lined=lined,
+            phrases=phrases,
         )
 
     def with_new_vectors(self) -> "ToolIndex":
         """The same index with vectors added since."""
         index = copy(self)
-        for derived in ("_rows", "_server_rows", "_line_rows", "absent", "coverage"):
+        for derived in ("_rows", "_server_rows", "_line_rows", "absent", "coverage", "phrasebook"):
             index.__dict__.pop(derived, None)
         if self.semantics is not None:
             index.vectors = self.semantics.table(self.keys(), self.vectors)
@@ -145,13 +150,17 @@ class ToolIndex:
 
     def texts(self) -> Mapping[Key, str]:
         """All texts to embed by their keys, the tools' summaries first."""
-        servers = {key_of(text): text for text in self.server_texts.values()}
-        return {**texts_by_key(self.tools, lined=self.lined), **servers}
+        further = {key_of(text): text for text in self.further_texts}
+        return {**texts_by_key(self.tools, lined=self.lined), **further}
 
     def keys(self) -> list[Key]:
         """The keys of all texts to embed, in an order that depends only on the tools."""
-        others = (*self.server_texts.values(), *self.line_texts)
-        return [*self._passage_keys(), *map(key_of, others)]
+        return [*self._passage_keys(), *map(key_of, (*self.further_texts, *self.line_texts))]
+
+    @property
+    def further_texts(self) -> Sequence[str]:
+        """The texts of servers, and both sides of the phrases of those that have tools here."""
+        return (*self.server_texts.values(), *chain.from_iterable(self.own_phrases))
 
     @cached_property
     def coverage(self) -> float:
@@ -206,7 +215,8 @@ class ToolIndex:
 
     @cached_property
     def phrasebook(self) -> Phrasebook:
-        return Phrasebook(self.semantics.model if self.semantics else "", self.static)
+        model = self.semantics.model if self.semantics else ""
+        return Phrasebook(model, self.static, self.own_phrases, self.vectors)
 
     def server_similarities(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each of `servers`, NaN for those not embedded yet."""
@@ -229,20 +239,24 @@ class ToolIndex:
     def _line_rows(self) -> NDArray[np.intp]:
         return self.vectors.rows(map(key_of, self.line_texts))
 
-    def _documents(self, before: "ToolIndex | None") -> tuple[Document, ...]:
-        """The documents of the tools; those of unchanged tools are reused."""
-        if before is None:
-            return tuple(read(tool, self.vocabulary) for tool in self.tools)
-        # Most tools keep their position; only the others are looked up by id.
-        same = [old if old.tool is t else None for old, t in zip(before.documents, self.tools, strict=False)]
-        same += [None] * (len(self.tools) - len(same))
-        return tuple(old or self._document(tool, before) for old, tool in zip(same, self.tools, strict=True))
 
-    def _document(self, tool: Tool, before: "ToolIndex") -> Document:
+def _documents(
+    tools: Sequence[Tool], vocabulary: Vocabulary, before: ToolIndex | None
+) -> tuple[Document, ...]:
+    """The documents of the tools; those of unchanged tools are reused."""
+    if before is None:
+        return tuple(read(tool, vocabulary) for tool in tools)
+
+    def document(tool: Tool) -> Document:
         position = before.position.get(tool.id)
         if position is not None and before.tools[position] == tool:
             return before.documents[position]
-        return read(tool, self.vocabulary)
+        return read(tool, vocabulary)
+
+    # Most tools keep their position; only the others are looked up by id.
+    same = [old if old.tool is t else None for old, t in zip(before.documents, tools, strict=False)]
+    same += [None] * (len(tools) - len(same))
+    return tuple(old or document(tool) for old, tool in zip(same, tools, strict=True))
 
 
 def unembedded(index: ToolIndex) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from inspector.core.ranking import Part, Score, Signal
 from inspector.search.index.query import Clause, ParsedQuery, asked_action, offered, parse
 from inspector.search.index.tool_index import NameIndex, ToolIndex
-from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, split_words, terms
+from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, split_words, terms, written_words
 from inspector.search.ranker.bm25 import Bm25Ranker
 from inspector.search.ranker.fusion import STATIC, Evidence
 from inspector.search.ranker.keyword import COVERED, Tiers
@@ -217,10 +217,11 @@ class HybridRanker:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        """The words of the tools as written; the vocabulary may hold those of former tools too."""
+        """The words of tools and phrases as written; the vocabulary may hold those of former tools too."""
         used = set(chain.from_iterable(document.words.ids.tolist() for document in self._index.documents))
         known = self._index.vocabulary.items()
-        return frozenset(word for word, number in known if number in used and word.isalpha())
+        said = chain.from_iterable(written_words(phrase.request) for phrase in self._index.own_phrases)
+        return frozenset(said).union(word for word, number in known if number in used and word.isalpha())
 
     def _judged(self, clause: Clause, evidence: Evidence) -> "_Judged | None":
         """How likely each tool fits a clause; for a tool not embedded yet, the share of words it covers."""
