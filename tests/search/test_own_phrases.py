@@ -13,7 +13,7 @@ from inspector.core.ranking import SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.index import packaged_model
-from inspector.search.index.phrasebook import Phrase, Phrases, phrase_vectors
+from inspector.search.index.phrasebook import Phrase, Phrases, phrase_vectors, phrases
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -64,6 +64,12 @@ def test_an_own_phrase_brings_its_tool_to_the_front_and_the_explanation_names_it
     without, _read = first(index_of({}, model=model))
     assert without != "memory:add_observations"
     assert first(INDEXES[model]) == ("memory:add_observations", {READ_LIKE})
+
+
+def test_shipped_phrases_are_read_as_without_own_ones() -> None:
+    book = INDEXES[False].phrasebook
+    shipped = phrases()[::1_000]
+    assert [book.like(phrase.request, None) for phrase in shipped] == shipped
 
 
 def test_words_alone_know_what_an_own_phrase_means() -> None:
