@@ -17,7 +17,7 @@ SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal --
 TELL := || { status=$$?; [ $$status -ne 1 ] || $(BIN)/python -m pytest -n 0 --last-failed; exit $$status; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry data reproduce screenshots numbers docs lock clean
+.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry data servers phrases reproduce screenshots numbers docs lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -87,6 +87,12 @@ bench-registry: $(STAMP) ## 100,000 tools in SQLite and in PostgreSQL: search, r
 
 data: $(STAMP) ## fetch the published data sets and recorded runs from their repositories, checked (NAMES: only these)
 	$(BIN)/python -m docs.benchmark.fetch $(NAMES)
+
+servers: $(STAMP) ## what 25 published servers list, for everyday requests (takes npx, uvx and a network)
+	$(BIN)/python -m docs.hard.capture docs/benchmark/everyday_servers.json .benchmark/servers
+
+phrases: $(STAMP) ## the tables of the phrasebook from its phrases, the same bytes each time
+	$(BIN)/python -m docs.benchmark.phrasebook
 
 reproduce: $(STAMP) ## docs/papers/reproduction.md anew; DATA names a folder of further catalogs
 	$(BIN)/python -m pytest -q tests/papers

@@ -45,7 +45,7 @@ REPORTED_VENDORS = frozenset(
         "webflow-remote",
     }
 )
-# What published servers list (`make data`): every second one by name is reported.
+# What published servers list (`make servers`): every second one by name is reported.
 LISTS = ROOT / ".benchmark" / "servers"
 SAMPLE = 600
 _VECTORS = ROOT / ".benchmark" / "vectors.db"
@@ -116,7 +116,7 @@ def listed_tools(*, reported: bool) -> tuple[Tool, ...]:
     servers = json.loads((Path(__file__).parent / "everyday_servers.json").read_text())["mcpServers"]
     paths = [LISTS / f"{name}.json" for name in sorted(servers)][reported::2]
     if missing := [path.stem for path in paths if not path.is_file()]:
-        raise SystemExit(f"the lists of {', '.join(missing)} are not here: `make data` fetches them")
+        raise SystemExit(f"the lists of {', '.join(missing)} are not here: `make servers` fetches them")
     return read_definitions(paths)
 
 

@@ -40,12 +40,13 @@ class Variant:
 
     fusion: FusionWeights = FusionWeights()
     query: QueryWeights = QueryWeights()
+    reads: bool = True
 
     def over(self, rankers: CatalogRankers) -> HybridRanker:
         """Such a ranker over the index of `rankers`, which it shares all else with."""
         index = rankers.index
         written = Bm25Ranker(index, AS_WRITTEN, name="words as written")
-        fusion = FusionRanker(index, rankers.lexical, self.fusion, written=written)
+        fusion = FusionRanker(index, rankers.lexical, self.fusion, written=written, reads=self.reads)
         return HybridRanker(
             index,
             lexical=rankers.lexical,
@@ -175,10 +176,12 @@ WITHOUT = {
     "static vectors": Variant(FusionWeights(static=0.0)),
     "steps": NO_STEPS,
     "server prior": Variant(query=QueryWeights(server=0.0)),
+    "phrasebook": Variant(reads=False),
     # The fusion before there were any, with its own weights.
-    "all five": Variant(
+    "all six": Variant(
         FusionWeights(lexical=0.21, written=0.0, static=0.0, summary=0.22, best_passage=0.57),
         QueryWeights(step=0.0, server=0.0, literals=False),
+        reads=False,
     ),
 }
 
@@ -253,8 +256,9 @@ def levers_section() -> str:
         "request, with 95 % intervals (bootstrap; requests that need the same tool are one cluster). Bold: "
         "the interval is without 0. `typed literals` reads a request with literals in a second wording too, "
         "`words as written` is BM25 over all words, none cut to its stem, `steps` ranks what is asked for "
-        "one by one, `server prior` counts a server's best tools. `all five` compares with the fusion that "
-        "had none of them, 0.21 BM25F, 0.22 summary and 0.57 best passage. The weights were chosen with the "
+        "one by one, `server prior` counts a server's best tools, `phrasebook` moves a request's vectors to "
+        "where tools say such things. `all six` compares with the fusion that had none of them, 0.21 BM25F, "
+        "0.22 summary and 0.57 best passage. The weights were chosen with the "
         "published sets in view.",
         "",
         f"| data set | with literals | with steps | hybrid | {' | '.join(WITHOUT)} |",

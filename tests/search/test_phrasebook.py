@@ -122,8 +122,7 @@ def words(text: str) -> frozenset[str]:
 
 def requests() -> Iterator[tuple[str, frozenset[str]]]:
     for path in (fixtures_path() / "evalsets").glob("*.jsonl"):
-        if path.name != "everyday_asked.jsonl":
-            yield from ((path.name, words(case.query)) for case in read_cases(path))
+        yield from ((path.name, words(case.query)) for case in read_cases(path))
 
 
 def test_no_phrase_is_an_evaluation_request_or_near_one() -> None:

@@ -70,6 +70,7 @@ class PhraseVectors:
     meanings: NDArray[np.int8]
     unit: float
     own: tuple[Phrase, ...] = ()
+    share: float = SHARE
 
     def with_own(self, own: Sequence[Phrase], vectors: NDArray[np.float32]) -> "PhraseVectors":
         """These and own phrases, with the vectors of both sides, of shape (phrases, 2, d).
@@ -94,7 +95,7 @@ class PhraseVectors:
         mapped = _unit(vector @ self.mapping)
         near, weights, nearest = self._nearest(mapped)
         meaning = weights @ (self.meanings[near] * np.float32(self.unit))
-        share = SHARE * max(nearest, 0.0)
+        share = self.share * max(nearest, 0.0)
         moved = _unit((1 - share) * mapped + share * meaning)
         return _unit((1 - TRUST) * vector + TRUST * moved)
 

@@ -1,0 +1,199 @@
+"""What the phrasebook adds to everyday requests, part by part: a section of docs/papers/retrieval.md.
+
+`python -m docs.benchmark.vocabulary` prints it. Each row leaves one part out, or has one alone; the weights
+and the confidence stay as they are shipped, which were fitted with all parts. Then: the same requests as
+language models word them, and rankers of real clients beside the default.
+"""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from statistics import mean
+
+from docs.benchmark import say
+from docs.benchmark.data import FITTED, REPORTED, everyday, prepared, untimed_semantics
+from docs.benchmark.everyday import Got
+from docs.benchmark.levers import Variant, added_text, run
+from inspector.access.reach import EvalSet
+from inspector.cli.composition import make_static_embedder
+from inspector.cli.location import fixtures_path
+from inspector.core.number import wilson
+from inspector.core.ranking import Answer
+from inspector.core.settings import DiscoverySettings
+from inspector.search.answer.metric import clusters, estimate, ndcg_at
+from inspector.search.index.phrasebook import Phrasebook
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.ranker.query_fusion import QueryWeights
+from inspector.search.ranker.ranker import Ranker
+
+CLIENTS = ("z-fusion", "anthropic-bm25", "codex", "claude-code", "qwen-code", "droid", "vibe")
+ASKED = "everyday_asked.tsv"
+
+
+class Sentences(Phrasebook):
+    """The phrasebook for sentence vectors alone."""
+
+    def read_static(self, texts: Sequence[str]) -> object:  # type: ignore[override]
+        assert self._static is not None
+        return self._static.embed(texts)
+
+
+class Static(Phrasebook):
+    """The phrasebook for static vectors alone."""
+
+    def read(self, vectors: Sequence[object]) -> Sequence[object]:  # type: ignore[override]
+        return vectors
+
+
+class Map(Phrasebook):
+    """The trained map without the phrases themselves."""
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model, make_static_embedder())
+        assert self._model is not None
+        assert self._static_vectors is not None
+        self._model = replace(self._model, share=0.0)
+        self._static_vectors = replace(self._static_vectors, share=0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A way to read requests: its phrasebook, None for the shipped one, and its ranker."""
+
+    book: Callable[[str], Phrasebook] | None = None
+    variant: Variant = Variant()
+
+
+PARTS: Mapping[str, Part] = {
+    "all": Part(),
+    "no phrasebook": Part(variant=Variant(reads=False)),
+    "sentence vectors alone": Part(lambda model: Sentences(model, make_static_embedder())),
+    "static vectors alone": Part(lambda model: Static(model, make_static_embedder())),
+    "the map alone, without phrases": Part(Map),
+    "no literals": Part(variant=Variant(query=QueryWeights(literals=False))),
+}
+
+
+def asked(evalset: EvalSet, ranker: Ranker, index: ToolIndex) -> list[Got]:
+    """What each request gets from a ranker over this index."""
+    found = run(ranker, CatalogRankers(index, DiscoverySettings()), evalset)
+    return [Got(case, one) for case, one in zip(evalset.cases, found.cases, strict=True)]
+
+
+def got(name: str, part: Part, *, by_words: bool = False) -> list[Got]:
+    """What the requests of a set get, with the model or by words alone."""
+    evalset = everyday(name)
+    index = ToolIndex(evalset.tools, semantics=untimed_semantics()) if by_words else prepared(evalset).index
+    if part.book is not None:
+        index.__dict__["phrasebook"] = part.book(untimed_semantics().model)
+    ranker = part.variant.over(CatalogRankers(index, DiscoverySettings()))
+    found = asked(evalset, ranker, index)
+    index.__dict__.pop("phrasebook", None)
+    return found
+
+
+@cache
+def _worded() -> Mapping[str, str]:
+    lines = (fixtures_path() / "evalsets" / ASKED).read_text(encoding="utf-8").splitlines()
+    return {name: query for name, query in (line.split("\t") for line in lines) if query}
+
+
+def as_models_ask(name: str) -> list[Got]:
+    """What the requests get as language models word them; those for which none would search are left out."""
+    evalset = everyday(name)
+    cases = tuple(replace(c, query=_worded()[c.id]) for c in evalset.cases if c.id in _worded())
+    index = prepared(evalset).index
+    hybrid = CatalogRankers(index, DiscoverySettings()).hybrid
+    return asked(replace(evalset, cases=cases), hybrid, index)
+
+
+def _cells(ones: Sequence[Got]) -> str:
+    possible = [one for one in ones if one.case.is_possible]
+    impossible = [one for one in ones if not one.case.is_possible]
+    near = [one for one in impossible if one.case.kind == "near-miss"]
+    return " | ".join(
+        (
+            f"{mean(ndcg_at(10, one.run.ranked, one.case.relevant) for one in possible):.3f}",
+            _share([one.ranked for one in possible]),
+            _share([one.delivered for one in possible]),
+            _share([one.answer is Answer.FOUND for one in possible]),
+            _share([one.answer is Answer.NOTHING for one in possible]),
+            _share([one.answer is Answer.FOUND for one in impossible]),
+            _share([one.answer is Answer.FOUND for one in near]),
+        )
+    )
+
+
+def _share(values: Sequence[float]) -> str:
+    low, high = wilson(mean(values), len(values))
+    return f"{mean(values):.2f} [{low:.2f}, {high:.2f}]"
+
+
+HEAD = (
+    "| {} | nDCG@10 | among five | delivered | possible found | possible nothing | impossible found | "
+    "near misses found |\n|---|--:|--:|--:|--:|--:|--:|--:|"
+)
+
+
+def _parts_table(names: Sequence[str], *, by_words: bool) -> list[str]:
+    return [
+        HEAD.format("part"),
+        *(
+            f"| {title} | {_cells([one for name in names for one in got(name, part, by_words=by_words)])} |"
+            for title, part in PARTS.items()
+        ),
+    ]
+
+
+def _differences(names: Sequence[str]) -> str:
+    """What the phrasebook adds to nDCG@10 and to what is delivered, request by request."""
+    with_it, without = ([o for n in names for o in got(n, PARTS[p])] for p in ("all", "no phrasebook"))
+    pairs = [(a, b) for a, b in zip(with_it, without, strict=True) if a.case.is_possible]
+    grouped = clusters([a.case for a, _ in pairs])
+    ndcg = [_ndcg(a) - _ndcg(b) for a, b in pairs]
+    delivered = [a.delivered - b.delivered for a, b in pairs]
+    return (
+        f"nDCG@10 {added_text(estimate(ndcg, grouped))}, delivered {added_text(estimate(delivered, grouped))}"
+    )
+
+
+def _ndcg(one: Got) -> float:
+    return ndcg_at(10, one.run.ranked, one.case.relevant)
+
+
+def _clients_table(name: str) -> list[str]:
+    """Rankers of real clients, all answers `found`."""
+    evalset = everyday(name)
+    index = prepared(evalset).index
+    rankers = CatalogRankers(index, DiscoverySettings())
+    rows = []
+    for ranker in ("hybrid", *CLIENTS):
+        ones = asked(evalset, rankers.plain(ranker), index)
+        possible = [one for one in ones if one.case.is_possible]
+        ndcg = mean(_ndcg(one) for one in possible)
+        rows.append(f"| {ranker} | {ndcg:.3f} | {_share([one.ranked for one in possible])} |")
+    return ["| ranker | nDCG@10 | among five |", "|---|--:|--:|", *rows]
+
+
+def vocabulary_section() -> list[str]:
+    """Markdown: the parts with the model and without, each half by set, models' wording, and clients."""
+    lines = ["### Part by part", "", f"Reported half: {_differences(REPORTED)}. "]
+    lines += [f"Fitted half: {_differences(FITTED)}.", "", *_parts_table(REPORTED, by_words=False)]
+    lines += ["", "By words alone, without a model:", "", *_parts_table(REPORTED, by_words=True)]
+    lines += ["", "Set by set, all parts:", "", HEAD.format("set")]
+    lines += [f"| {name} | {_cells(got(name, PARTS['all']))} |" for name in (*REPORTED, *FITTED)]
+    lines += ["", "As language models word them:", "", HEAD.format("set")]
+    lines += [f"| {name} | {_cells(as_models_ask(name))} |" for name in (*REPORTED, *FITTED)]
+    return [*lines, "", "12 published servers, by ranker:", "", *_clients_table("servers_reported")]
+
+
+def main() -> int:
+    for line in vocabulary_section():
+        say(line)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
