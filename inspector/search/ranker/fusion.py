@@ -112,6 +112,12 @@ class Evidence:
         """None where no phrasebook was read."""
         return self.compare()
 
+    def usual(self, name: str) -> float:
+        """The mean of a signal over the tools, without the phrasebook."""
+        if self.unread is None:
+            return self.cosines[name].mean
+        return float(np.nanmean(self.unread.cosines[name])) if name in self.unread.cosines else 0.0
+
     @property
     def best(self) -> Standardised | None:
         return self.cosines.get(BEST)
@@ -243,11 +249,12 @@ class FusionRanker:
         for name, signal in evidence.cosines.items():
             # Of a tool that is not embedded yet only the words and the static vector count.
             if signal.weight and (name == STATIC or not is_absent):
+                usual, scale = evidence.usual(name), signal.scale * factor
                 if name != MEANT:
                     found.append(part := _cosine_part(name, evidence, position, factor))
                     read -= part.value
-                read += float(signal.raw[position]) * signal.scale * factor
-                average += factor * (signal.mean * signal.scale)
+                read += (float(signal.raw[position]) - signal.mean + usual) * scale
+                average += usual * scale
         if evidence.unread is not None:
             found.append(Part(Signal.PHRASE, str(evidence.unread.phrase), read))
         return [*found, Part(Signal.AVERAGE, "average tool", -average)]
@@ -366,5 +373,5 @@ def _cosine_part(name: str, evidence: Evidence, position: int, factor: float) ->
     signal, unread = evidence.cosines[name], evidence.unread
     cosine = float((signal.raw if unread is None else unread.cosines[name])[position])
     term = f"best: {evidence.best_passage(position)}" if name == BEST else name
-    inputs = {"mean": signal.mean, "deviation": signal.deviation, "weight": signal.weight}
+    inputs = {"mean": evidence.usual(name), "deviation": signal.deviation, "weight": signal.weight}
     return Part(Signal.SEMANTIC, term, cosine * signal.scale * factor, {"cosine": cosine, **inputs})
