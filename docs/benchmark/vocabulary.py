@@ -22,6 +22,7 @@ from inspector.core.number import wilson
 from inspector.core.ranking import Answer
 from inspector.core.settings import DiscoverySettings
 from inspector.search.answer.metric import clusters, estimate, ndcg_at
+from inspector.search.index.document import VectorTable
 from inspector.search.index.phrasebook import Phrasebook
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -51,7 +52,7 @@ class Map(Phrasebook):
     """The trained map without the phrases themselves."""
 
     def __init__(self, model: str) -> None:
-        super().__init__(model, make_static_embedder())
+        super().__init__(model, make_static_embedder(), (), VectorTable())
         assert self._model is not None
         assert self._static_vectors is not None
         self._model = replace(self._model, share=0.0)
@@ -69,8 +70,8 @@ class Part:
 PARTS: Mapping[str, Part] = {
     "all": Part(),
     "no phrasebook": Part(variant=Variant(reads=False)),
-    "sentence vectors alone": Part(lambda model: Sentences(model, make_static_embedder())),
-    "static vectors alone": Part(lambda model: Static(model, make_static_embedder())),
+    "sentence vectors alone": Part(lambda model: Sentences(model, make_static_embedder(), (), VectorTable())),
+    "static vectors alone": Part(lambda model: Static(model, make_static_embedder(), (), VectorTable())),
     "the map alone, without phrases": Part(Map),
     "no literals": Part(variant=Variant(query=QueryWeights(literals=False))),
 }
