@@ -270,14 +270,12 @@ _OWN = "toolsight"
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
-def _read(store: EventStore, sessions: Sequence[str]) -> Iterator[Record]:
-    """What statistics are made of; one session is in memory at a time."""
-    from inspector.features.trace.metrics.gathering import KINDS as COUNTED
-
+def _read(store: EventStore, sessions: Sequence[str], kinds: Sequence[str]) -> Iterator[Record]:
+    """The events of these kinds; one session is in memory at a time."""
     with Progress() as progress:
         for number, session in enumerate(sessions, start=1):
             progress("reading sessions", number, len(sessions))
-            yield from store.read(session, kinds=COUNTED)
+            yield from store.read(session, kinds=kinds)
 
 
 def since(text: str, now: float) -> float:
@@ -318,6 +316,14 @@ def _meant(store: EventStore, named: Sequence[str], after: float, agent: str) ->
     return [one.id for one in reversed(stored) if is_meant(one)]
 
 
+def _show_phrases(store: EventStore, meant: Sequence[str]) -> None:
+    from inspector.features.trace.metrics.phrases import COLUMNS, KINDS as TOLD, candidates, phrases_json
+
+    found = candidates(turns(_read(store, meant, TOLD)))
+    nothing = "No search was in vain in a turn that called another tool later."
+    show(phrases_json(found), [Table.of(COLUMNS, found) if found else nothing])
+
+
 _NO_SESSIONS = (
     "No matching sessions. `toolsight sessions` lists them; `toolsight demo --headless` records one."
 )
@@ -339,24 +345,34 @@ _NO_SESSIONS = (
     metavar="NAME",
     help=f"Only this agent's sessions; {_OWN} means those recorded here.",
 )
+@click.option(
+    "--phrases",
+    "as_phrases",
+    is_flag=True,
+    help="Only what was searched for in vain, and what the tool does that was called instead: for `phrases`.",
+)
 @as_json
-def metrics(sessions: tuple[str, ...], after: float, agent: str, chosen: Options) -> None:
+def metrics(sessions: tuple[str, ...], after: float, agent: str, as_phrases: bool, chosen: Options) -> None:
     """Summarize sessions: searches, latency, failures, tokens.
 
     By default, covers all sessions, recorded here and imported. Shares have 95 % intervals. The backlog lists
     unmet requests: searches that found nothing, or that were followed by another search or by the end of the
-    turn before any tool they found was called. Searches with words in common count as one.
+    turn before any tool they found was called. Searches with words in common count as one. With --phrases,
+    --json prints by server what its entry in a configuration may have as `phrases`.
 
     \b
     toolsight sessions metrics --since 7d
     """
     from inspector.features.trace.metrics.facts import overview, sections, stats_json
-    from inspector.features.trace.metrics.gathering import Telemetry
+    from inspector.features.trace.metrics.gathering import KINDS as COUNTED, Telemetry
 
     store = open_store(chosen)
     meant = _meant(store, sessions, after, agent)
+    if as_phrases:
+        _show_phrases(store, meant)
+        return
     gathered = Telemetry()
-    for turn in turns(_read(store, meant)):
+    for turn in turns(_read(store, meant, COUNTED)):
         gathered.add(turn)
     gathered.end()
     if is_json():

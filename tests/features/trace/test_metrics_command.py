@@ -1,11 +1,13 @@
 """`toolsight sessions metrics` and the export of spans, over own and imported sessions."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from inspector.config.reader import read
 from inspector.core.error import ConfigError
 from inspector.core.events import SessionStarted, UserSaid
 from inspector.features.trace.command import since
@@ -75,6 +77,21 @@ def test_the_backlog_tells_what_was_asked_for_and_found_instead(run: Toolsight) 
     assert (missed["found"], missed["called_instead"]) == ({"shop:list_orders": 1}, {"shop:late_orders": 1})
     assert (missed["causes"], missed["count"]) == ({"searched again": 1}, 1)
     assert found["orders"]["causes"] == {"found nothing": 1}
+
+
+def test_searches_in_vain_are_offered_as_phrases_that_a_configuration_takes(
+    run: Toolsight, tmp_path: Path
+) -> None:
+    said = run("sessions", "metrics", "--phrases").stdout
+    assert re.search(r"1 +shop +overdue deliveries +shop:late_orders +late orders", said)
+    offered = json_of(run, "sessions", "metrics", "--phrases")
+    assert offered == {"shop": {"orders": "list", "overdue deliveries": "late orders"}}
+    own = ("sessions", "metrics", "--phrases", "--agent", "toolsight")
+    assert json_of(run, *own) == {"shop": {"orders": "list"}}
+    assert "No search was in vain" in run("sessions", "metrics", "--phrases", "--since", "1d").stdout
+    file = tmp_path / "c.json"
+    file.write_text(json.dumps({"mcpServers": {"shop": {"command": "x", "phrases": offered["shop"]}}}))
+    assert read(file, environment={}).servers[0].phrases == offered["shop"]
 
 
 def test_a_session_is_printed_as_spans_without_and_with_what_was_said(run: Toolsight) -> None:
