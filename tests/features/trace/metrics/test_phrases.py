@@ -108,11 +108,10 @@ def test_a_tool_without_a_description_means_its_name_and_a_changed_one_what_it_s
 
 
 def test_a_secret_in_a_description_is_removed_before_the_text_is_cut() -> None:
-    secret = "correct-horse-battery-staple-9f8e7d6c5b4a"
+    secret = "horse-battery-staple-9f8e7d6c5b4a-" * 8
     SECRETS.learn({"shop.TOKEN": secret})
-    said = f"{'Goes on ' * 23} {secret} and on."
-    changed = ToolsChanged("shop", definitions=ready(Tool("shop", "late_orders", said)).definitions)
-    ((_, _, meaning),) = found(search("x"), LATE_CALLED, changed)
+    listed = ready(Tool("shop", "late_orders", f"Goes by {secret} {'and on ' * 40}."))
+    ((_, _, meaning),) = found(search("x"), LATE_CALLED, ToolsChanged("shop", definitions=listed.definitions))
     assert secret[:8] not in meaning
     assert len(meaning) <= 200
 
