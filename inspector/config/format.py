@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from itertools import chain
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, create_model
@@ -23,7 +24,7 @@ from inspector.config.problem import Strict, refusal
 from inspector.config.setting import KnobKind, knobs_of
 from inspector.core.access import ServerRule
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.text import closest
+from inspector.core.text import closest, one_line
 from inspector.schema.json_value import as_object
 
 _DAY = 24 * 60 * 60
@@ -76,19 +77,17 @@ class OAuthModel(Strict):
 MOST_PHRASES, LONGEST_PHRASE = 500, 200
 
 
-def _checked_phrases(phrases: dict[str, str]) -> dict[str, str]:
-    if len(phrases) > MOST_PHRASES:
+def _checked_phrases(given: dict[str, str]) -> dict[str, str]:
+    """The phrases, each side on one line."""
+    if len(given) > MOST_PHRASES:
         hint = "Keep those that searches need most."
-        raise refusal(f"has {len(phrases):,} phrases, and may have {MOST_PHRASES}", hint)
-    for text in (side for pair in phrases.items() for side in pair):
-        if not text.strip() or len(text) > LONGEST_PHRASE:
-            wrong = (
-                f"has “{text[:_SHOWN]}…”, {len(text):,} characters long"
-                if text.strip()
-                else "has an empty text"
-            )
+        raise refusal(f"has {len(given):,} phrases, and may have {MOST_PHRASES}", hint)
+    phrases = {one_line(said): one_line(meaning) for said, meaning in given.items()}
+    for text in chain(phrases, phrases.values()):
+        if not 0 < len(text) <= LONGEST_PHRASE:
+            long = f"has “{text[:_SHOWN]}…”, {len(text):,} characters long"
             hint = f"Write what people say, and what it means: 1 to {LONGEST_PHRASE} characters each."
-            raise refusal(wrong, hint)
+            raise refusal(long if text else "has an empty text", hint)
     return phrases
 
 

@@ -60,6 +60,8 @@ def test_any_file_may_say_what_people_mean_by_their_words(tmp_path: Path) -> Non
         spec = one_server(tmp_path, {"command": "x", "phrases": phrases, **more})
         assert spec.phrases == (phrases if not spec.lacks else {})
     assert one_server(tmp_path, {"command": "x"}).phrases == {}
+    written = {"zap\n\x1b it\u2028": " Delete  it"}
+    assert one_server(tmp_path, {"command": "x", "phrases": written}).phrases == {"zap it": "Delete it"}
 
 
 def test_toolsets_permit_all_some_or_all_but_some_tools() -> None:

@@ -105,8 +105,9 @@ def server(**entry: Any) -> dict[str, Any]:
         (own(phrases=["a"]), "mcpServers.s.phrases must be an object, not a list"),
         (own(phrases={"a": 1}), "mcpServers.s.phrases.a must be a string, not a number"),
         (own(phrases={"a": " "}), "mcpServers.s.phrases has an empty text | Write what people say, and what"),
+        (own(phrases={"\n\a": "a"}), "mcpServers.s.phrases has an empty text"),
         (own(phrases={"": "a"}), "mcpServers.s.phrases has an empty text"),
-        (own(phrases={"a": "long " * 41}), "phrases has “long long long long long long long long …”, 205"),
+        (own(phrases={"a": "long " * 41}), "phrases has “long long long long long long long long …”, 204"),
         (
             own(phrases={"b" * 201: "a"}),
             "201 characters long | Write what people say, and what it means: 1 to 200",

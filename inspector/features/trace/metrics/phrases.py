@@ -9,7 +9,7 @@ from inspector.core.definition import ToolDefinition
 from inspector.core.events import ServerReady, SessionStarted, ToolsChanged
 from inspector.core.redaction import clean
 from inspector.core.report import COUNT, Column
-from inspector.core.text import first_sentence, shortened
+from inspector.core.text import first_sentence, one_line, shortened
 from inspector.core.tool import server_of
 from inspector.core.turns import ACTS, Turn
 from inspector.search.index.vocabulary import spaced, written_words
@@ -85,7 +85,7 @@ def _missed(turn: Turn) -> Iterator[tuple[str, str]]:
     """
     searches = {act.record.seq: act for act in turn.searches}
     for miss in unused_in(turn):
-        searched = searches[miss.seq].event.report.request.query.strip()
+        searched = one_line(searches[miss.seq].event.report.request.query)
         called = [tool for tool in miss.called if server_of(tool) != turn.session.agent]
         if called and 0 < len(searched) <= LONGEST_PHRASE and miss.cause is not MissCause.ENDED:
             later = {tool for seq, act in searches.items() if seq > miss.seq for tool in act.found}

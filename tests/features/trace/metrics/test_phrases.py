@@ -92,7 +92,7 @@ def test_what_an_agent_does_by_itself_is_on_no_server() -> None:
     assert found(*events, LATE_CALLED, agent="codex") == [("where is my stuff", "shop:late_orders", LATE)]
 
 
-@pytest.mark.parametrize("query", ["", "lists the orders THAT are late", "long " * 41])
+@pytest.mark.parametrize("query", ["", "\n", "lists the orders THAT are late", "long " * 41])
 def test_what_says_nothing_new_or_is_too_long_is_left_out(query: str) -> None:
     assert found(search(query, server_name="shop"), search("again"), LATE_CALLED) == [
         ("again", "shop:late_orders", LATE)
