@@ -24,12 +24,11 @@ from inspector.config.problem import Strict, refusal
 from inspector.config.setting import KnobKind, knobs_of
 from inspector.core.access import ServerRule
 from inspector.core.settings import DiscoverySettings, Settings
-from inspector.core.text import closest, one_line
+from inspector.core.text import closest, one_line, shortened
 from inspector.schema.json_value import as_object
 
 _DAY = 24 * 60 * 60
 _Seconds = Annotated[float, Field(gt=0, le=_DAY)]
-_SHOWN = 40
 
 
 _DISCOVERY = (
@@ -80,12 +79,11 @@ MOST_PHRASES, LONGEST_PHRASE = 500, 200
 def _checked_phrases(given: dict[str, str]) -> dict[str, str]:
     """The phrases, each side on one line."""
     if len(given) > MOST_PHRASES:
-        hint = "Keep those that searches need most."
-        raise refusal(f"has {len(given):,} phrases, and may have {MOST_PHRASES}", hint)
+        raise refusal(f"has {len(given):,} phrases, and may have {MOST_PHRASES}", "Keep those of most use.")
     phrases = {one_line(said): one_line(meaning) for said, meaning in given.items()}
     for text in chain(phrases, phrases.values()):
         if not 0 < len(text) <= LONGEST_PHRASE:
-            long = f"has “{text[:_SHOWN]}…”, {len(text):,} characters long"
+            long = f"has “{shortened(text, 40)}”, {len(text):,} characters long"
             hint = f"Write what people say, and what it means: 1 to {LONGEST_PHRASE} characters each."
             raise refusal(long if text else "has an empty text", hint)
     return phrases

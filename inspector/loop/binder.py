@@ -192,14 +192,10 @@ class Binder:
         ):
             self._session.emit(evicted)
         gate = live.settings.gate.ranker if live.settings.binding.policy == "gate" else ""
-        servers = live.configuration.servers
+        tags = {spec.name: spec.tags for spec in live.configuration.servers}
+        phrases = {spec.name: spec.phrases for spec in live.configuration.servers}
         live.retrieval.update(
-            self.catalog.tools,
-            summaries,
-            instructions,
-            tags={spec.name: spec.tags for spec in servers},
-            phrases={spec.name: spec.phrases for spec in servers},
-            gate_ranker=gate,
+            self.catalog.tools, summaries, instructions, tags=tags, phrases=phrases, gate_ranker=gate
         )
         self._session.emit(self.news.rebuilt(built, {tool.id: tool for tool in offered}))
         self.context.trim()

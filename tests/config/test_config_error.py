@@ -107,7 +107,7 @@ def server(**entry: Any) -> dict[str, Any]:
         (own(phrases={"a": " "}), "mcpServers.s.phrases has an empty text | Write what people say, and what"),
         (own(phrases={"\n\a": "a"}), "mcpServers.s.phrases has an empty text"),
         (own(phrases={"": "a"}), "mcpServers.s.phrases has an empty text"),
-        (own(phrases={"a": "long " * 41}), "phrases has “long long long long long long long long …”, 204"),
+        (own(phrases={"a": "long " * 41}), "phrases has “long long long long long long long long…”, 204"),
         (
             own(phrases={"b" * 201: "a"}),
             "201 characters long | Write what people say, and what it means: 1 to 200",

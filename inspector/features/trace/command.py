@@ -345,20 +345,15 @@ _NO_SESSIONS = (
     metavar="NAME",
     help=f"Only this agent's sessions; {_OWN} means those recorded here.",
 )
-@click.option(
-    "--phrases",
-    "as_phrases",
-    is_flag=True,
-    help="Only what was searched for in vain, and what the tool does that was called instead: for `phrases`.",
-)
+@click.option("--phrases", is_flag=True, help="Only list searches in vain with what was called instead.")
 @as_json
-def metrics(sessions: tuple[str, ...], after: float, agent: str, as_phrases: bool, chosen: Options) -> None:
+def metrics(sessions: tuple[str, ...], after: float, agent: str, phrases: bool, chosen: Options) -> None:
     """Summarize sessions: searches, latency, failures, tokens.
 
     By default, covers all sessions, recorded here and imported. Shares have 95 % intervals. The backlog lists
     unmet requests: searches that found nothing, or that were followed by another search or by the end of the
-    turn before any tool they found was called. Searches with words in common count as one. With --phrases,
-    --json prints by server what its entry in a configuration may have as `phrases`.
+    turn before any tool they found was called. Searches with words in common count as one. With
+    --phrases, --json prints what a server's entry in a configuration may have as `phrases`, by server.
 
     \b
     toolsight sessions metrics --since 7d
@@ -368,7 +363,7 @@ def metrics(sessions: tuple[str, ...], after: float, agent: str, as_phrases: boo
 
     store = open_store(chosen)
     meant = _meant(store, sessions, after, agent)
-    if as_phrases:
+    if phrases:
         _show_phrases(store, meant)
         return
     gathered = Telemetry()

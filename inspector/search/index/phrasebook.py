@@ -11,8 +11,7 @@ M is a linear map, trained contrastively so that requests come to lie near their
 Oord, Li and Vinyals 2018). c is the cosine of u with the nearest mapped phrase, w the softmax of such cosines
 over TEMPERATURE, s the SHARE and a the TRUST. Tools are not moved.
 
-A server's own phrases (`phrases` in its configuration) stand among the shipped ones; M is not learned from
-them.
+A server's own phrases (`phrases` in its configuration) stand among the shipped ones, from which M is learned.
 """
 
 from collections.abc import Mapping, Sequence

@@ -240,18 +240,16 @@ class ToolIndex:
         return self.vectors.rows(map(key_of, self.line_texts))
 
 
-def _documents(
-    tools: Sequence[Tool], vocabulary: Vocabulary, before: ToolIndex | None
-) -> tuple[Document, ...]:
+def _documents(tools: Sequence[Tool], words: Vocabulary, before: ToolIndex | None) -> tuple[Document, ...]:
     """The documents of the tools; those of unchanged tools are reused."""
     if before is None:
-        return tuple(read(tool, vocabulary) for tool in tools)
+        return tuple(read(tool, words) for tool in tools)
 
     def document(tool: Tool) -> Document:
         position = before.position.get(tool.id)
         if position is not None and before.tools[position] == tool:
             return before.documents[position]
-        return read(tool, vocabulary)
+        return read(tool, words)
 
     # Most tools keep their position; only the others are looked up by id.
     same = [old if old.tool is t else None for old, t in zip(before.documents, tools, strict=False)]

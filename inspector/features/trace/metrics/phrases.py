@@ -31,17 +31,10 @@ class Candidate:
     tool: str
     meaning: str
 
-    @property
-    def server(self) -> str:
-        return server_of(self.tool)
-
 
 COLUMNS = (
-    Column("times", kind=COUNT),
-    Column("server"),
-    Column("searched for", "searched"),
-    Column("called instead", "tool"),
-    Column("meaning"),
+    *(Column("times", kind=COUNT), Column("server", lambda one: server_of(one.tool))),
+    *(Column("searched for", "searched"), Column("called instead", "tool"), Column("meaning")),
 )
 
 
@@ -66,7 +59,7 @@ def phrases_json(found: Sequence[Candidate]) -> Mapping[str, Mapping[str, str]]:
     """The `phrases` of each server, as its entry in a configuration may have them."""
     phrases: dict[str, dict[str, str]] = {}
     for one in found:
-        known = phrases.setdefault(one.server, {})
+        known = phrases.setdefault(server_of(one.tool), {})
         if len(known) < MOST_PHRASES:
             known.setdefault(one.searched, one.meaning)
     return phrases
