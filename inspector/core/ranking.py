@@ -36,8 +36,8 @@ class IndexState:
     hint: str = ""
 
 
-Matching = Literal["words", "meaning", "both", "spelling", "pattern"]
-"""What a ranker compares."""
+Matching = Literal["words", "meaning", "both", "spelling", "pattern", "keywords"]
+"""What a ranker compares; `keywords` are the words of the PRD's own search."""
 
 _HOW: Mapping[Matching, str] = {
     "words": "Uses keyword matching.",
@@ -45,10 +45,17 @@ _HOW: Mapping[Matching, str] = {
     "both": "Matches words and meaning.",
     "spelling": "Matches by spelling and forgives typing errors.",
 }
-_TASK = "(e.g. 'create a calendar event')"
+_QUERY = (
+    "What one tool has to do, in the words of an interface: verb, object, data; one need at a time "
+    "(e.g. 'create a calendar event')."
+)
 _FIT = "Only tools that fit at least so well."
 _SERVER = "What the server is about that has the tool (e.g. 'calendars and meetings')."
-_PATTERN = "A regular expression that names and descriptions have to match (e.g. 'calendar.*event')."
+_AS_THEY_ARE: Mapping[Matching, str] = {
+    "pattern": "A regular expression that names and descriptions have to match (e.g. 'calendar.*event').",
+    # As the PRD has it.
+    "keywords": "Natural language capability search (e.g. 'create a calendar event'). Uses keyword matching.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +74,7 @@ class SearchOffer:
     def parameters(self, *, advisory: bool = False) -> dict[str, Any]:
         """The schema of the arguments (PRD section 2.3); with `advisory` every tool is loaded already."""
         properties = {
-            "query": _text(self._query(advisory=advisory)),
+            "query": _text(self.query),
             "server_name": _text(
                 "Only tools of this server." if advisory else "Filter results to a specific server by name."
             ),
@@ -89,15 +96,10 @@ class SearchOffer:
             properties["server_query"] = _text(_SERVER)
         return {"type": "object", "properties": properties}
 
-    def _query(self, *, advisory: bool) -> str:
-        if self.matching == "pattern":
-            return _PATTERN
-        what = (
-            "What the tool has to do, in natural language"
-            if advisory
-            else "Natural language capability search"
-        )
-        return f"{what} {_TASK}. {_HOW[self.matching]}"
+    @property
+    def query(self) -> str:
+        """How a model is to word a query: rewordings that were asked for so find more."""
+        return _AS_THEY_ARE.get(self.matching) or f"{_QUERY} {_HOW[self.matching]}"
 
 
 def _text(about: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from inspector.loop.tool_call import Request
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.sign_in.person import Visitor
 from inspector.schema.json_value import JsonObject
+from inspector.search.answer.rewording import Rewording, reword
 from inspector.session.assembly import preconditions_of, redactor_of, started
 from inspector.session.running_session import RunningSession
 from inspector.session.server_change import INSTALL, REMOVE
@@ -112,6 +113,11 @@ class Workbench(RunningSession):
         if (further := self.server_source.after(answer.report, "user")) is not None:
             self._session.emit(further)
         return answer.report
+
+    async def reword(self, query: str) -> Rewording:
+        """Ask the session's model how it would search for that. Raises ModelError if that is no LLM."""
+        with self._handover.running("a request is being reworded"):
+            return await reword(self._live.model, query, self.state.offer)
 
     async def install(self, wanted: Addition, *, by: Actor = "user") -> None:
         """Add a server as a person has seen it. Raises ToolsightError; then everything is as it was."""

@@ -37,6 +37,7 @@ from inspector.features.search.facts import (
     why_report,
 )
 from inspector.search.answer.answer_text import metadata
+from inspector.search.answer.rewording import require_writer
 from inspector.search.answer.standing import by_step, compare_rankers, standings_under
 from inspector.search.answer.tool_edit import edit_effect
 from inspector.search.answer.why_not import why_not
@@ -73,6 +74,7 @@ from inspector.session.workbench import Workbench
 )
 @click.option("--compare", "side_by_side", is_flag=True, help="Show every ranker's top tools.")
 @click.option("--steps", is_flag=True, help="Search for each step of the request separately.")
+@click.option("--reword", is_flag=True, help="Let the model of --model word the query, and search for that.")
 @as_clients
 @as_json
 def search(
@@ -88,6 +90,7 @@ def search(
     *,
     side_by_side: bool,
     steps: bool,
+    reword: bool,
     clients: tuple[Client, ...],
     chosen: Options,
 ) -> None:
@@ -103,20 +106,21 @@ def search(
     if not (query or server_name or tool_names or tags):
         raise click.UsageError('Give a query, such as "late orders".')
     _check(query, tool_id, clients, ranker, is_draft=is_draft)
-    for client in clients:
-        # One that has no search to follow is an error before anything is started.
-        client_ranker(client)
+    if reword:
+        if not query.strip() or tool_id or side_by_side or steps or len(clients) > 1:
+            raise click.UsageError("--reword needs QUERY, and only a plain search takes it.")
+        require_writer(chosen.model)
     request = SearchRequest(query, server_name, tool_names, tags, limit or 0)
     alone = clients[0] if len(clients) == 1 else None
     given = options_as(chosen, alone, clients)
     model = None if given.model == DEMO_MODEL else chosen_model(given.model, given)
-    views: tuple[tuple[bool, Callable[[Workbench], Coroutine[Any, Any, bool] | None]], ...] = (
+    views: tuple[tuple[bool, Callable[[Workbench], Coroutine[Any, Any, bool | None] | None]], ...] = (
         (len(clients) > 1, lambda bench: _compare_clients(bench, query, clients, tool_id)),
         (is_draft, lambda bench: _show_draft(bench, tool_id, query, try_name, try_description, alone)),
         (bool(tool_id), lambda bench: _show_why(bench, request, tool_id, alone, model)),
         (side_by_side, lambda bench: _compare(bench, query)),
         (steps, lambda bench: _steps(bench, query)),
-        (True, lambda bench: _search(bench, request, alone)),
+        (True, lambda bench: _search(bench, request, alone, reword=reword)),
     )
     view = next(view for is_wanted, view in views if is_wanted)
     is_found: list[bool | None] = []
@@ -135,20 +139,26 @@ def search(
 
 
 def _check(query: str, tool_id: str, clients: Sequence[Client], ranker: str, *, is_draft: bool) -> None:
-    """Raise UsageError for options that exclude each other."""
+    """Raise UsageError for options that exclude each other, ConfigError for a client without a search."""
     if clients and ranker:
         raise click.UsageError("Use either --client or --ranker, not both.")
     if is_draft and (not tool_id or not query or len(clients) > 1):
         raise click.UsageError(
             "--try-name and --try-description need QUERY and --why TOOL, with at most one --client."
         )
+    for client in clients:
+        # One that has no search to follow is an error before anything is started.
+        client_ranker(client)
 
 
-def _search(bench: Workbench, request: SearchRequest, client: Client | None) -> None:
-    report, market = bench.search(request), bench.state.marketplace
+async def _search(bench: Workbench, request: SearchRequest, client: Client | None, *, reword: bool) -> None:
+    reworded = await bench.reword(request.query) if reword else None
+    report = bench.search(request if reworded is None else reworded.of(request))
+    asked, lines = ({}, ()) if reworded is None else (asdict(reworded), (reworded.line,))
+    market = bench.state.marketplace
     beyond = {} if market is None else {"marketplace": asdict(market)}
     data = {"answer": report.answer, **asdict(report), "metadata": metadata(report, bench.catalog.by_id)}
-    show(data | beyond | search_json(client), (*search_report(report), *further(market)))
+    show(data | asked | beyond | search_json(client), (*lines, *search_report(report), *further(market)))
 
 
 def _compare(bench: Workbench, query: str) -> None:

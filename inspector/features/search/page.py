@@ -1,7 +1,7 @@
 """The place Find: one query, its results, and on the right what explains them."""
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.getters import query_one
-from textual.widgets import ContentSwitcher, Static
+from textual.widgets import ContentSwitcher, Input, Static, TextArea
 
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.place import Destination, EditPage, FindingsPage, SearchPage, WhyNotPage, WorklistPage
@@ -23,10 +23,11 @@ from inspector.features.search.edit_pane import EditPane
 from inspector.features.search.rankers_pane import RankersPane
 from inspector.features.search.results_pane import NO_RANKS, ResultList
 from inspector.features.search.score_text import LETTERS, ScorePane
-from inspector.features.search.search_job import NO_QUERY, AskBar, Pane, Search, Topic, heading
+from inspector.features.search.search_job import NO_QUERY, AskBar, Pane, Rewords, Search, Topic, heading
 from inspector.features.search.source_change import SourceChanges
 from inspector.features.search.why_not_pane import WhyNotPane
 from inspector.features.search.worklist import Worklist
+from inspector.search.answer.rewording import Rewording
 from widgets import RecordList, ViewStrip
 
 SCORE, WHY_NOT, EDIT, RANKERS = "score", "why-not", "edit", "rankers"
@@ -40,7 +41,7 @@ _NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score
 
 
 # Long because the query, the list and the right half meet here; what each shows is in its own file.
-class SearchScreen(SourceChanges):
+class SearchScreen(Rewords, SourceChanges):
     """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
 
     page = "search"
@@ -51,6 +52,7 @@ class SearchScreen(SourceChanges):
         Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("i", "ask", "query", id="find.ask"),
+        Binding("m", "reword", "reword", id="find.reword"),
         Binding("a", "keep", "to worklist", id="find.keep"),
         Binding("A", "keep_failing", "all that miss", show=False, id="find.keep_failing"),
         Binding("p", "pick", "pick your tool", id="find.pick"),
@@ -58,7 +60,7 @@ class SearchScreen(SourceChanges):
         Binding("x", "save", "export", id="find.save"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Type what a tool should do and press enter. This search loads nothing, and the model never sees it.",
+        "Type what a tool should do and press enter; nothing is loaded. m searches as the model would ask.",
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
         "s score: every part, minus the score of an average tool (A); ✓ means the parts add up.",
@@ -126,7 +128,7 @@ class SearchScreen(SourceChanges):
         match destination:
             case SearchPage(request, report):
                 self._ask_bar.type(request)
-                self._take(Search(request, report)) if report is not None else self._search(request)
+                self._take(Search(request, report)) if report is not None else self.search(request)
             case WhyNotPage(tool_id, request):
                 if not request.is_empty:
                     self._look(request)
@@ -142,19 +144,19 @@ class SearchScreen(SourceChanges):
     @on(AskBar.Asked)
     def _asked(self, event: AskBar.Asked) -> None:
         if not event.request.is_empty:
-            self._search(event.request)
+            self.search(event.request)
             return
+        self.drop_running()
         self._made, self._intro = Search(event.request), Content.styled(_NOTHING_ASKED, "$text-warning")
         self._show_results()
 
-    def _search(self, request: SearchRequest) -> None:
-        """Search as a person: it is an event of the session."""
+    def search(self, request: SearchRequest, reworded: Rewording | None = None) -> None:
         try:
             report = self.commands.search(request)
         except ToolsightError as error:
             self.fail(error)
         else:
-            self._take(Search.over(request, self.session, report))
+            self._take(replace(Search.over(request, self.session, report), reworded=reworded))
 
     def _look(self, request: SearchRequest) -> None:
         """Show the results of a request that another page comes with."""
@@ -163,13 +165,17 @@ class SearchScreen(SourceChanges):
             self._take(Search.over(request, self.session))
 
     def _take(self, made: Search) -> None:
-        """Show a search and go to its list."""
+        """Show a search and go to its list, unless a model's comes while something is typed."""
+        self.drop_running()
+        goes = made.reworded is None or not isinstance(self.focused, Input | TextArea)
         self._made = made
         self._results.found.empty = _NOTHING_SCORED if self.session.retrieval.index.tools else _NO_TOOLS
-        self.remove_class("-pane")
+        if goes:
+            self.remove_class("-pane")
         self._show_results()
         self._results.move_to_best()
-        self._go_to_list()
+        if goes:
+            self._go_to_list()
 
     @property
     def request(self) -> SearchRequest:
@@ -182,7 +188,7 @@ class SearchScreen(SourceChanges):
     def _show_facts(self) -> None:
         self.set_class(bool(self._away), "-away")
         width = self.size.width - 2
-        self.write(heading(self._report, self.session, self._intro, self._away, width), "#facts")
+        self.write(heading(self._made, self.session, self._intro, self._away, width), "#facts")
 
     def _show_results(self) -> None:
         session = self.session
@@ -250,11 +256,11 @@ class SearchScreen(SourceChanges):
         self._go_to_list()
 
     async def action_leave(self) -> None:
-        """Go to the list, or back from there."""
-        if not self._results.has_focus_within and self._report is not None:
+        """Go to the list, or back from there; a model that is asked is stopped first."""
+        if self.running is None and not self._results.has_focus_within and self._report is not None:
             self._go_to_list()
         else:
-            await self.app.run_action("app.back")
+            await super().action_leave()
 
     def action_pane(self, name: str) -> None:
         """Show another part of the right half."""
@@ -362,7 +368,7 @@ class SearchScreen(SourceChanges):
         except ToolsightError as error:
             self.fail(error)
         if self._made.index is not None and self._made.ranker != self.session.retrieval.ranker_name:
-            self._search(self.request)
+            self.search(self.request, self._made.reworded)
 
     def action_save(self) -> None:
         """Save the draft that is being edited, or else the search."""
@@ -371,7 +377,9 @@ class SearchScreen(SourceChanges):
         elif self._report is None:
             self.warn(NO_QUERY)
         else:
-            text = json.dumps(asdict(self._report), indent=2, default=str)
+            reworded = self._made.reworded
+            data = asdict(self._report) | ({} if reworded is None else asdict(reworded))
+            text = json.dumps(data, indent=2, default=str)
             self.export(Path.cwd() / "search.json", text)
 
     def _has_query(self) -> bool:

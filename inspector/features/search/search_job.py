@@ -1,6 +1,7 @@
 """The search that the page is about: its line, how it is made, what it found; and the base of all panes."""
 
 import re
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
@@ -13,7 +14,8 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Label
 
-from inspector.app.context import InContext
+from inspector.app.base_screen import BaseScreen
+from inspector.app.context import InContext, Job
 from inspector.app.draw.line import MUTED
 from inspector.core.access import Audience
 from inspector.core.number import count, milliseconds
@@ -24,6 +26,7 @@ from inspector.core.tool import Tool
 from inspector.features.search.facts import stands_for, state_word
 from inspector.search.answer.answer_text import WITHHELD, confidence_text
 from inspector.search.answer.retrieval import Retrieval
+from inspector.search.answer.rewording import Rewording
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import as_written
 from inspector.session.view import SessionView
@@ -129,10 +132,15 @@ class AskBar(Horizontal):
         """Go to the query."""
         self.query_one("#query", PlainInput).focus()
 
+    @property
+    def request(self) -> SearchRequest:
+        """What is typed."""
+        return request_of(*(entry.value for entry in self.query(PlainInput)))
+
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.post_message(self.Asked(request_of(*(entry.value for entry in self.query(PlainInput)))))
+        self.post_message(self.Asked(self.request))
 
     @on(Input.Blurred)
     def _left(self, event: Input.Blurred) -> None:
@@ -141,12 +149,41 @@ class AskBar(Horizontal):
         event.input.cursor_position = 0
 
 
+class Rewords(BaseScreen):
+    """A page with that line, which can ask the session's model for a query of its own."""
+
+    when_idle = frozenset({"reword"})
+
+    @abstractmethod
+    def search(self, request: SearchRequest, reworded: Rewording | None = None) -> None:
+        """Search as a person: it is an event of the session."""
+
+    def action_reword(self) -> None:
+        """Search as the session's model would for what is typed."""
+        request = self.query_one(AskBar).request
+        if not request.query.strip():
+            self.warn(NO_QUERY)
+            return
+
+        async def work(_: Job) -> Rewording:
+            return await self.commands.reword(request.query)
+
+        def done(found: Rewording) -> None:
+            self.search(found.of(request), found)
+
+        self.run_stoppable("rewording", work, done)
+
+    def stop_running(self) -> None:
+        """Ask the model no longer: half a query is none."""
+        self.drop_running()
+
+
 @dataclass(frozen=True, slots=True)
 class Search:
     """A request, its report, and what it was made over.
 
     `index` is None for a report of the conversation, which stays as it was. `asked_of` holds the tools when
-    the question was asked; once they differ, `ranks` holds the ranks until then.
+    the question was asked; once they differ, `ranks` holds the ranks until then. `reworded` is by a model.
     """
 
     request: SearchRequest = SearchRequest()
@@ -155,6 +192,7 @@ class Search:
     index: ToolIndex | None = None
     asked_of: tuple[Tool, ...] = ()
     ranks: Mapping[str, int] = field(default_factory=dict)
+    reworded: Rewording | None = None
 
     @classmethod
     def over(cls, request: SearchRequest, session: SessionView, report: SearchReport | None = None) -> Self:
@@ -232,13 +270,16 @@ _GAP = "   "
 
 
 def heading(
-    report: SearchReport | None, session: SessionView, intro: Content, away: Iterable[ServerState], width: int
+    made: Search, session: SessionView, intro: Content, away: Iterable[ServerState], width: int
 ) -> Content:
     """Return which servers are away, and what there is to say of the search, or before one."""
-    state = session.state
+    state, report = session.state, made.report
     text = facts(report, state.index, width) if report else introduction(intro, state.index)
     if report is not None and not report.hits:
         away = (one for one in state.servers.values() if one.phase is ServerPhase.FAILED)
+    if (asked := made.reworded) is not None:
+        style = "bold" if asked.asked_as else "$text-warning"
+        text = Content("\n").join([plain(asked.line, newlines=False).stylize(style), text])
     return Content("\n").join([*(away_line(one, session.stderr(one.name)) for one in away), text])
 
 
