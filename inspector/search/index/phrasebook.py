@@ -1,7 +1,7 @@
 """A phrasebook: what people say beside the words of an interface, and what it makes of a request's vector.
 
 People say “go to example.com”, tools “navigate to a URL”. A request is read in two steps, both learned from
-the phrases (`phrases.tsv`; docs/benchmark/phrasebook.py makes the tables):
+the phrases (`inspector/search/phrases/phrases.tsv`; docs/benchmark/phrasebook.py makes the tables):
 
     u  =  unit(v M)                                       v: the vector as the model gives it
     r  =  unit((1 - s c) u  +  s c * sum of w_i t_i)      t_i: what the NEAR nearest phrases mean
