@@ -18,7 +18,7 @@ from inspector.features.search import command
 from inspector.features.search.page import SearchScreen
 from inspector.features.search.rankers_pane import RankersPane
 from inspector.search.answer.rewording import Rewording, reword
-from tests.support.app import app_rig, goes, said, toasts, until
+from tests.support.app import app_rig, goes, said, seen, toasts, until
 from tests.support.commands import Toolsight
 from tests.support.fakes import ToldModel, says
 from tests.support.weather_configuration import write_weather_configuration
@@ -342,3 +342,20 @@ async def test_another_ranker_and_the_export_still_say_what_was_asked(
         await pilot.press("enter")
         await until(pilot, lambda: (tmp_path / "search.json").exists())
         assert json.loads((tmp_path / "search.json").read_text())["asked_as"] == "refund an order"
+
+
+async def test_a_replay_asks_no_model() -> None:
+    async with app_rig(says("It is.")) as (pilot, rig):
+        await rig.bench.chat("Is it?")
+        await goes(pilot, "timeline")
+        await until(pilot, lambda: "now, after" in seen(pilot))
+        await pilot.press("home", "enter")
+        await until(pilot, lambda: bool(pilot.app.replay.is_replay))  # type: ignore[attr-defined]
+        await goes(pilot, "search")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
+        page = _page(pilot)
+        page.query_one("#query", PlainInput).value = "money back"
+        page.action_reword()
+        await until(pilot, lambda: "read-only" in toasts(pilot))
+        assert len(rig.model.requests) == 1
+        assert page.running is None
