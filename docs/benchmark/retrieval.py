@@ -42,6 +42,7 @@ from docs.benchmark.data import (
 from docs.benchmark.everyday import everyday_section, got
 from docs.benchmark.levers import levers_section
 from docs.benchmark.row_table import markdown
+from docs.benchmark.vocabulary import vocabulary_section
 from inspector.access.reach import EvalSet
 from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
@@ -242,7 +243,7 @@ def left_out_table() -> str:
 
 def answer_sections(bars: list[Bar]) -> list[str]:
     """What people get, what is found and what is not, and what a user gets."""
-    sections = (everyday_section, abstention_section, served_section)
+    sections = (everyday_section, vocabulary_section, abstention_section, served_section)
     texts = ["\n".join(section()).rstrip() for section in sections]
     bars += everyday_bars([one for name in REPORTED for one in got(name)])
     bars += answer_bars()
