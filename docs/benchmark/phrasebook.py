@@ -5,7 +5,9 @@ others' (InfoNCE, in batches; meanings that are nearly the same are no counter-e
 identity. Everything is computed in double precision by one thread: the same phrases give the same bytes.
 """
 
+import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from docs.benchmark import say
-from docs.benchmark.data import embedder
+from docs.benchmark.data import ROOT, embedder
 from inspector.cli.composition import make_static_embedder
 from inspector.search.index.packaged_model import keep_to_one_thread
 from inspector.search.index.phrasebook import FOLDER, TABLES, phrases
@@ -22,6 +24,7 @@ from inspector.search.index.phrasebook import FOLDER, TABLES, phrases
 ROUNDS, BATCH, RATE = 8, 1_024, 2e-3
 TEMPERATURE, TWINS, HELD = 0.05, 0.85, 3e-3
 KEYS = 64
+WORDS = ROOT / "inspector" / "search" / "words"
 _MOST = 127
 Rows = NDArray[np.float64]
 
@@ -95,9 +98,18 @@ def vectors(texts: Sequence[str], *, static: bool) -> Rows:
     return np.asarray(made.embed(texts), np.float64)
 
 
+def spelt() -> list[str]:
+    """The words of several phrases that the packaged model does not know whole."""
+    words = re.compile(r"(?<![\w'’-])[a-z]{4,}(?![\w'’-])")
+    counts = Counter(word for phrase in phrases() for word in set(words.findall(str(phrase).lower())))
+    known = frozenset(embedder().words())
+    return sorted(word for word, count in counts.items() if count > 1 and word not in known)
+
+
 def main() -> int:
     keep_to_one_thread()
     known = phrases()
+    (WORDS / "spelt.txt").write_text("".join(f"{word}\n" for word in spelt()), encoding="utf-8")
     for static in (False, True):
         made = make_static_embedder() if static else embedder()
         assert made is not None

@@ -69,14 +69,17 @@ class VectorStore(Protocol):
 
 # What people say without asking for anything, and what they ask for.
 SMALL_TALK, REQUESTS = word_lines("small_talk"), word_lines("requests")
+# Words of the phrasebook, made by docs/benchmark/phrasebook.py.
+SPELT = word_lines("spelt")
 
 
 # Corrects misspelt words of a query: “turn of the lihgts” is read as “turn of the lights”.
 #
 # A word is left as it is if the embedding model or the catalog knows it whole: it then means something to
 # one of the rankers. The correction is a known word at most one typing error away (Damerau 1964: a letter
-# too many, missing, wrong, or two swapped), in long words two if the catalog has it or it ends alike. It
-# begins as the word does: few people misspell the first letter.
+# too many, missing, wrong, or two swapped), in long words two if the catalog has it or it has the same
+# letters. It begins as the word does: few people misspell the first letter. Models know few words whole (no
+# “deletion”, no “calories”); those of several phrases of the phrasebook are left as they are, too.
 LONG = 8
 _HALF = 4
 # No part of a name, a path, an address or a number.
@@ -90,7 +93,7 @@ class Spelling:
     """The words that an embedding model knows, commonest first. A catalog's are read when one is unknown."""
 
     def __init__(self, words: Sequence[str]) -> None:
-        self._known = frozenset(words)
+        self._known = frozenset((*words, *SPELT))
         self._by_beginning: dict[str, list[str]] = defaultdict(list)
         for word in words:
             self._by_beginning[word[0]].append(word)
@@ -110,13 +113,11 @@ class Spelling:
         """The nearest known word, of equally near ones the catalog's, then the commonest; "" for none."""
         own = sorted(other for other in catalog if _begins_as(word, other))
         common = [o for first in {word[0], word[1]} for o in self._by_beginning[first] if _begins_as(word, o)]
-        cutoff = 2 if len(word) >= LONG else 1
-        near = (
-            (errors, at, other)
-            for at, other in enumerate(own + common)
-            if (errors := _errors(word, other, cutoff)) <= cutoff
-        )
-        allowed = [one for one in near if one[0] < 2 or one[1] < len(own) or one[2][-1] == word[-1]]
+        most = 2 if len(word) >= LONG else 1
+        near = ((_errors(word, other, most), at, other) for at, other in enumerate(own + common))
+        allowed = [
+            one for one in near if one[0] <= (most if one[1] < len(own) or set(one[2]) == set(word) else 1)
+        ]
         return min(allowed)[2] if allowed else ""
 
 
