@@ -146,6 +146,8 @@ COMMON = (
     "the",
     "off",
     "homage",
+    "attended",
+    "commander",
 )
 CATALOG = frozenset({"thermostat", "refund", "ordex"})
 SPELLING = Spelling(COMMON)
@@ -176,6 +178,8 @@ def test_a_typing_error_is_read_as_the_nearest_known_word(written: str, meant: s
         "open the homepage",
         "ask ordex",
         "turned lighted ordering",
+        "one attendee more",
+        "coriander",
         "see ordr@shop.com, /var/ordr and ordr.md",
         "plumber",
     ],
