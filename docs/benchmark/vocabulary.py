@@ -210,6 +210,9 @@ fusion and the confidence were fitted with them, on the fitted half.
   far the best tool stands out, its lead, the server's lead, the likeness to the nearest phrase, the size of
   the catalog (so there are no bands): AUC .820 to .826 where it is .825, and .748 before the phrasebook.
   Kinds of literals show in single requests (“go to example.com”), not in these means.
+- *Recorded runs.* Queries that agents wrote are tool-speak already: over LiveMCPBench's 95 runs searches
+  return 80 % [73, 85] of the called tools as before, 65 % instead of 62 % among the first three, for the
+  same money.
 - *An answer's price.* `nothing` is said below a confidence of 1 %: of the fitted half's possible requests 2
   % get it, and impossible ones get 3.8 tools instead of 3.2 at 2 %. A wrong load costs its definition once
   (median 200 tokens on real servers), a missed tool another search, which is another model call.
