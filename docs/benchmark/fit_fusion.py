@@ -32,7 +32,9 @@ from inspector.search.ranker.fusion import (
 )
 
 CANDIDATES = 150
-SIGNALS = len(fields(FusionWeights))
+# Those of a search with a model.
+NAMES = tuple(one.name for one in fields(FusionWeights) if one.name != "meant")
+SIGNALS = len(NAMES)
 ROUNDS, RATE, SHRINKAGE = 150, 0.05, 1e-3
 Weights = NDArray[np.float64]
 
@@ -122,7 +124,7 @@ def main() -> None:
             f"nDCG@10 {alone:.4f}  among the pool {pooled:.4f}"
         )
     sets = {name: requests_of(published(name)) for name in PUBLISHED}
-    shipped = np.array(astuple(FusionWeights()))
+    shipped = np.array(astuple(FusionWeights())[:SIGNALS])
     for what, weights in (("over all", fit(list(sets.values()))), ("shipped", shipped)):
         found = "  ".join(f"{name} {reached(requests, weights):.4f}" for name, requests in sets.items())
         say(f"{what:<19} weights {np.round(weights, 3)}  nDCG@10 {found}")

@@ -10,7 +10,6 @@ import argparse
 import platform
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import fmean
@@ -48,11 +47,10 @@ from inspector.core.ports import SystemClock
 from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.command import standing_lines
 from inspector.features.bench.ranker_bench import DataSet, Measured, RankerBench, standings
-from inspector.search.ranker.fusion import FusionWeights
 from inspector.search.ranker.ranker_list import INFO
 
 _SPEED = "## Speed and size"
-SIGNALS = tuple(field.name.replace("_", " ") for field in fields(FusionWeights))
+SIGNALS = tuple(name.replace("_", " ") for name in fit_fusion.NAMES)
 MEASURED = tuple(name for name, info in INFO.items() if info.matching != "pattern")
 # Comparing every query with every tool letter by letter takes up to a second a query in a large catalog.
 SLOW = frozenset({"fuzzy"})
