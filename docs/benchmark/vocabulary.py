@@ -230,11 +230,8 @@ def vocabulary_section() -> list[str]:
     lines += ["", "As language models word them that saw no tool and were told how search_tools wants to be"]
     lines += ["asked (five writers; what none would search for is left out):", "", HEAD.format("set")]
     lines += [f"| {name} | {_cells(as_models_ask(name))} |" for name in (*REPORTED, *FITTED)]
-    return [*lines, "", "The 12 reported published servers by ranker, z-fusion and clients'", *_clients()]
-
-
-def _clients() -> list[str]:
-    return ["searches as they are in real clients:", "", *_clients_table("servers_reported")]
+    lines += ["", "The 12 reported published servers by ranker, with those of real clients:", ""]
+    return [*lines, *_clients_table("servers_reported")]
 
 
 def main() -> int:

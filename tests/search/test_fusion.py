@@ -45,8 +45,7 @@ def z(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def cosines(query: str) -> NDArray[np.float64]:
     vector = INDEX.query_vector(query)
     assert vector is not None
-    found: NDArray[np.float64] = INDEX.similarities_of([vector])[0].astype(np.float64)
-    return found
+    return INDEX.similarities(vector)
 
 
 def static_cosines(query: str) -> NDArray[np.float64]:

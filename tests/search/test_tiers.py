@@ -78,7 +78,7 @@ def similarities(rankers: CatalogRankers, query: str) -> tuple[Scores, Scores]:
     assert vector is not None
     of_server = dict(zip(index.servers, index.server_similarities(vector), strict=True))
     by_tool = np.array([of_server[tool.server] for tool in index.tools])
-    return index.similarities_of([vector])[0, SUMMARY].astype(np.float64).clip(min=0.0), by_tool.clip(min=0.0)
+    return index.similarities(vector)[SUMMARY].clip(min=0.0), by_tool.clip(min=0.0)
 
 
 def found_of_stage(ranking: Ranking, tools: tuple[Tool, ...]) -> list[str]:

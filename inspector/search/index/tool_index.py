@@ -197,6 +197,11 @@ class ToolIndex:
         missing = self._rows == ABSENT
         return missing[SUMMARY] if missing.any() else None
 
+    def similarities(self, vector: Vector) -> NDArray[np.float64]:
+        """Cosines of shape (passages, tools), NaN for passages not embedded yet."""
+        cosines: NDArray[np.float64] = self.similarities_of([vector])[0].astype(np.float64)
+        return cosines
+
     def similarities_of(self, vectors: Sequence[Vector]) -> NDArray[np.float32]:
         """The `similarities` of several vectors, one below the other: the table is read once for all."""
         cosines = self.vectors.similarities(np.stack(vectors)).take(self._rows, axis=1)

@@ -49,7 +49,7 @@ class DenseRanker:
         if self._lines:
             found = self._index.line_similarities(vector)
         else:
-            found = self._index.similarities_of([vector])[0, SUMMARY].astype(np.float64)
+            found = self._index.similarities(vector)[SUMMARY]
         cosines = np.nan_to_num(found, nan=0.0)
         kept = cosines >= self.threshold
 
@@ -151,9 +151,7 @@ class Stages:
             servers = _of_best(self._server_lexical.rank(server_query).values)
             note = words_alone(self._index)
         else:
-            tools = np.nan_to_num(
-                self._index.similarities_of([vector])[0, SUMMARY].astype(np.float64), nan=0.0
-            ).clip(min=0.0)
+            tools = np.nan_to_num(self._index.similarities(vector)[SUMMARY], nan=0.0).clip(min=0.0)
             servers = np.nan_to_num(self._index.server_similarities(server_vector), nan=0.0).clip(min=0.0)
             note = ""
         return _Similarities(tools, servers, servers[self.prior.server_of], note)
