@@ -137,6 +137,7 @@ class Signal(StrEnum):
     STEP = "Q"
     HISTORY = "H"  # In records of sessions that counted past requests.
     AFFINITY = "Y"
+    UNASKED = "Z"
     AVERAGE = "A"
 
 

@@ -26,7 +26,7 @@ _COLORED = {
     "$warning": (Signal.SERVER, Signal.FUZZY),
     "$secondary": (Signal.SEMANTIC, Signal.KEYWORD, Signal.PHRASE),
     "$foreground": (Signal.TIER,),
-    MUTED: (Signal.AVERAGE,),
+    MUTED: (Signal.AVERAGE, Signal.UNASKED),
 }
 COLORS = {signal: color for color, signals in _COLORED.items() for signal in signals}
 LETTERS = "N name, D description, P parameters, V server, W words, S meaning, B phrase, Q step, T tier"
@@ -102,7 +102,7 @@ _COUNTS |= {"haystack length"}
 # Too long for the column.
 _LONG = (Signal.STEP, Signal.AFFINITY, Signal.PHRASE)
 # Their terms are not stems.
-_UNSTEMMED = (Signal.WORDS, *_LONG)
+_UNSTEMMED = (Signal.WORDS, Signal.UNASKED, *_LONG)
 
 
 def bill(report: SearchReport, hit: Hit, outcome: Content) -> Content:
@@ -138,7 +138,7 @@ def _term(part: Part, written: Mapping[str, str]) -> str:
         return USED_BEFORE
     if part.signal is Signal.PHRASE:
         return READ_LIKE
-    return part.term if part.signal is Signal.WORDS else written.get(part.term, part.term)
+    return part.term if part.signal in (Signal.WORDS, Signal.UNASKED) else written.get(part.term, part.term)
 
 
 def _columns(inputs: Mapping[str, float]) -> tuple[str, ...]:

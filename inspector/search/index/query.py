@@ -1,7 +1,7 @@
 """A query as rankers read it: its wordings, with literals and without, its clauses, its steps."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -194,16 +194,21 @@ _GROUPS = word_lines("verb_groups")
 
 # What people say for an action without its verb.
 _SAID = (
-    (r"\bmoney\s+back\b|\breimburse", "refund"),
     (
-        r"\b(?:get|got)\s+rid\s+of\b|\bthrow\w*\s+(?:\w+\s+){0,3}(?:away|out)\b|\btake\w*\s+(?:\w+\s+){0,3}down\b",
+        r"\bmoney\s+back\b|\breimburse|\bpay\w*\s+(?:\w+\s+){1,5}back\b|\bgiv\w+\s+\w+\s+(?:their|his|her)\s+money\b",
+        "refund",
+    ),
+    (
+        r"\b(?:get|got)\s+rid\s+of\b|\bthrow\w*\s+(?:\w+\s+){0,3}(?:away|out)\b"
+        r"|\btak\w+\s+(?:\w+\s+){0,5}(?:down|out|off)\b|\bcan\s+go\b|\bshut\w*\s+(?:\w+\s+){0,3}down\b",
         "delete",
     ),
     (
-        r"\b(?:call|called)\s+off\b|\bno\s+longer\s+(?:want|need)|\bdon[’']?t\s+(?:want|need)\b.*\bany\s?more\b",
+        r"\b(?:call|called)\s+off\b|\bno\s+longer\s+(?:want|need|us)"
+        r"|(?:\bnot|n[’']t|\bno(?:body|\s+one))\s+(?:want|need|us)\w*\b.*\bany\s?(?:more|longer)\b",
         "cancel",
     ),
-    (r"\blet\s+\w+(?:\s+\w+)?\s+in\b", "unlock"),
+    (r"\blet\s+\w+(?:\s+\w+)?\s+in\b|\block\w*\s+out\b", "unlock"),
 )
 
 
@@ -246,13 +251,18 @@ def asks_for(text: str, tool_name: str, verb: str) -> bool:
     The name's other words are what it is done to, and ask for nothing: whoever mentions an order does not ask
     to refund one.
     """
-    if _UNDO.search(text):
-        return False
-    objects = {stem(word.lower()) for word in split_words(tool_name)} - {stem(verb)}
-    asked = [word for word in split_words(text) if stem(word.lower()) not in objects]
-    said = [done for pattern, done in _SAID if re.search(pattern, text, re.IGNORECASE)]
-    names_it = any(stem(word.lower()) == stem(verb) for word in asked)
-    return names_it or bool(actions([*asked, *said]) & actions([verb]))
+    wanted, group = stem(verb), actions([verb])
+    words, said = _done_by(text)
+    asked = {word for word, done in words.items() if word == wanted or done & group}
+    objects = {stem(word.lower()) for word in split_words(tool_name)} - {wanted} if asked else ()
+    return not _UNDO.search(text) and (bool(said & group) or not asked.issubset(objects))
+
+
+@lru_cache(maxsize=256)
+def _done_by(text: str) -> tuple[Mapping[str, int], int]:
+    """The groups of verbs of each stem of a text, and those that it says without their verb."""
+    words = {stem(word.lower()): actions([word]) for word in split_words(text)}
+    return words, actions(verb for pattern, verb in _SAID if re.search(pattern, text, re.IGNORECASE))
 
 
 MAX_STEPS = 8

@@ -1,5 +1,7 @@
 """The default ranker: tiers (semantic tool retrieval, section 4), with the catalog tier ranked by the fusion.
 
+In the catalog tier tools that destroy something nobody asks for come last among equals.
+
 Tools that the query names exactly come first, then expert tools, then tools of system servers, then the rest.
 An expert or system tool leads only if its words cover a good part of the query; otherwise it competes in the
 catalog like any other.
@@ -23,6 +25,7 @@ from inspector.search.ranker.fusion import STATIC, Evidence
 from inspector.search.ranker.keyword import COVERED, Tiers
 from inspector.search.ranker.query_fusion import QueryEvidence, QueryFusion
 from inspector.search.ranker.ranker import LOOKED_AT, TIER_STEP, Mask, Ranking, Scores, best_first
+from inspector.search.ranker.unasked import Unasked
 
 # The confidence that a tool can do what a clause of a query asks. It decides what a search answers.
 
@@ -150,7 +153,8 @@ class HybridRanker:
     def rank(self, query: str) -> Ranking:
         parsed = self.parsed(query)
         evidence = self._whole.evidence(parsed)
-        base = self._whole.ranking(evidence)
+        read = parsed.wordings[0]
+        base = self._unasked.last(self._whole.ranking(evidence), read)
         fit, likeliest = self._probabilities(evidence)
         values, kept = base.values.copy(), base.kept.copy()
         placed: dict[int, tuple[str, float, Ranking]] = {}
@@ -174,7 +178,6 @@ class HybridRanker:
             parts = (Part(Signal.TIER, name, step), *ranking.explain(position).parts)
             return Score(self._index.ids[position], float(values[position]), parts)
 
-        read = parsed.wordings[0]
         return Ranking(values, kept, explain, fit, base.note, likeliest, comparable=base.values, read=read)
 
     def _probabilities(self, evidence: QueryEvidence) -> tuple[Scores | None, float | None]:
@@ -214,6 +217,10 @@ class HybridRanker:
         if semantics is None or not self._index.is_semantic:
             return query
         return semantics.spelling.corrected(query, lambda: self._words)
+
+    @cached_property
+    def _unasked(self) -> Unasked:
+        return Unasked(self._index.tools)
 
     @cached_property
     def _words(self) -> frozenset[str]:
