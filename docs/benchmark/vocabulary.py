@@ -209,17 +209,18 @@ fusion and the confidence were fitted with them, on the fitted half.
   sets); the vector as it was as a further signal (its weight is fitted below zero); for the confidence how
   far the best tool stands out, its lead, the server's lead, the likeness to the nearest phrase, the size of
   the catalog (so there are no bands): AUC .820 to .826 where it is .825, and .748 before the phrasebook.
-  Kinds of literals show in single requests (“go to example.com”), not in these means. A parameter that takes
-  a literal's kind (`url`, `path`, `range`, `date` …) as a signal of its own, .2 of the fusion's score: nDCG@10
-  +.034 on the fitted half's 26 requests with such a literal, −.016 on the reported half's 38; not built.
-- *What destroys comes last among equals.* A tool that destroys something nobody asks for loses .3: nDCG@10
-  +.002 on the reported half, +.004 on the fitted, 0 on the published sets; .15 to .5 do the same, 1 and more
-  cost. Words for asking (“bin”, “ditch”, “take out”, “can go”) were added by hand after the requests of both
-  halves were read; two of the demo's have such words.
-- *Recorded runs.* Queries that agents wrote are tool-speak already: of the 283 that LiveMCPBench recorded .80
-  begin with the verb of an operation and none says “I” or “my”; of the everyday requests .02 to .20 do, as
-  models word them .79. Over its 95 runs searches return 80 % [73, 85] of the called tools as before, 65 % instead of 62 % among the first three, for the
-  same money.
+  Kinds of literals show in single requests (“go to example.com”), not in these means. A parameter that
+  takes a literal's kind (`url`, `path`, `range`, `date` …) as a signal of its own, .2 of the fusion's
+  score: nDCG@10 +.034 on the fitted half's 26 requests with such a literal, −.016 on the reported half's
+  38; not built.
+- *What destroys comes last among equals.* A tool that destroys something nobody asks for loses .3:
+  nDCG@10 +.002 on the reported half, +.004 on the fitted, 0 on the published sets; .15 to .5 do the same,
+  1 and more cost. Words for asking (“bin”, “ditch”, “take out”, “can go”) were added by hand after the
+  requests of both halves were read; two of the demo's have such words.
+- *Recorded runs.* Queries that agents wrote are tool-speak already: of the 283 that LiveMCPBench recorded
+  .80 begin with the verb of an operation and none says “I” or “my”; of the everyday requests .02 to .20
+  do, as models word them .79. Over its 95 runs searches return 80 % [73, 85] of the called tools as
+  before, 65 % instead of 62 % among the first three, for the same money.
 - *An answer's price.* `nothing` is said below a confidence of 1 %: of the fitted half's possible requests 2
   % get it, and impossible ones get 3.8 tools instead of 3.2 at 2 %. A wrong load costs its definition once
   (median 200 tokens on real servers), a missed tool another search, which is another model call.

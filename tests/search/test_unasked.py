@@ -56,9 +56,7 @@ def test_a_tool_that_fits_far_better_stays_first() -> None:
     assert TOOLS[found.order(1)[0]].id == "shop:cancel_order"
 
 
-@given(
-    st.sampled_from(REQUESTS), st.lists(st.floats(-5, 5), min_size=len(TOOLS), max_size=len(TOOLS))
-)
+@given(st.sampled_from(REQUESTS), st.lists(st.floats(-5, 5), min_size=len(TOOLS), max_size=len(TOOLS)))
 def test_the_explanation_has_what_is_subtracted_and_no_other_tool_changes(
     query: str, scores: list[float]
 ) -> None:
