@@ -16,10 +16,10 @@ import click
 from inspector.cli.options import DATABASE, CommandGroup, Options, as_json, with_options
 from inspector.config.client import client_file_of, client_files, is_there
 from inspector.config.client_format import PLACES, SECTIONS, URLS, load_file, passed_names, written_secrets
-from inspector.config.file import read_bytes, read_text
 from inspector.config.text_edit import entry_at, with_command_ahead, with_value, without_command_ahead
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
+from inspector.features.agents.client_file import backups, bytes_before, encoded, text_of, write_with_consent
 from inspector.features.agents.tap.tap import recording, run, start_recorder
 
 _CLIENTS = (
@@ -118,7 +118,7 @@ def add(server: str, client: str | None, config: Path | None, yes: bool) -> None
     toolsight tap add shop --client claude-code
     """
     path, at = _entry(server, client, config)
-    entry, text, running = entry_at(load_file(path), at), _text(path), ""
+    entry, text, running = entry_at(load_file(path), at), text_of(path), ""
     key = next((name for name in URLS if isinstance(entry.get(name), str)), "")
     if _tap_of(entry, server) or _address_before(path, at, key):
         raise ConfigError(f"{server} in {path} is tapped already")
@@ -133,7 +133,7 @@ def add(server: str, client: str | None, config: Path | None, yes: bool) -> None
     except (KeyError, ValueError):
         hint = "It has no plain command or address, or is written in a way that only you can edit."
         raise ConfigError(f"{server} in {path} cannot be tapped", hint=hint) from None
-    _change(server, path, _encoded(path, after), yes=yes, running=running)
+    _change(server, path, encoded(path, after), yes=yes, running=running)
 
 
 @click.command()
@@ -147,7 +147,7 @@ def remove(server: str, client: str | None, config: Path | None, yes: bool) -> N
     toolsight tap remove shop --client claude-code
     """
     path, at = _entry(server, client, config)
-    entry, text = entry_at(load_file(path), at), _text(path)
+    entry, text = entry_at(load_file(path), at), text_of(path)
     key = next((name for name in URLS if name in entry), "")
     words, was = _tap_of(entry, server), _address_before(path, at, key)
     if not (words or was):
@@ -164,7 +164,7 @@ def remove(server: str, client: str | None, config: Path | None, yes: bool) -> N
         return without_command_ahead(text, at, words, path.suffix)
 
     try:
-        before = _before(path, tapped) or _encoded(path, untapped())
+        before = bytes_before(path, tapped) or encoded(path, untapped())
     except (KeyError, ValueError):
         hint = "Edit it by hand: what follows `--` is the server's own command."
         raise ConfigError(f"the tap of {server} in {path} was changed by hand", hint=hint) from None
@@ -196,43 +196,13 @@ def _port(server: str) -> int:
 def _address_before(path: Path, at: Sequence[str], key: str) -> str:
     """The address that a backup has for an entry whose own is that of a tap; "" if it is not tapped."""
     now = entry_at(load_file(path), at).get(key)
-    for backup in _backups(path) if isinstance(now, str) else ():
+    for backup in backups(path) if isinstance(now, str) else ():
         # A backup may be of anything, and so may an address.
         with suppress(ConfigError, ValueError):
             was = entry_at(load_file(backup, path.suffix), at).get(key)
             if isinstance(was, str) and was != now and _local(was, urlsplit(now).port) == now:
                 return was
     return ""
-
-
-def _backups(path: Path) -> list[Path]:
-    """The newest first."""
-    found = path.resolve().parent.glob(f"{path.resolve().name}.bak*")
-    return sorted(found, key=lambda backup: backup.stat().st_mtime_ns, reverse=True)
-
-
-def _before(path: Path, tapped: Callable[[str], str]) -> bytes | None:
-    """The bytes of the backup that the tap was added to, if nothing else has changed since."""
-    now = path.read_bytes()
-    for backup in _backups(path):
-        try:
-            if _encoded(path, tapped(_text(backup))) == now:
-                return backup.read_bytes()
-        except (ConfigError, KeyError, ValueError, OSError):
-            continue
-    return None
-
-
-_MARK = b"\xef\xbb\xbf"
-
-
-def _text(path: Path) -> str:
-    return read_text(path, "configuration").removeprefix("\ufeff")
-
-
-def _encoded(path: Path, text: str) -> bytes:
-    """The text in bytes, with the byte order mark that the file has."""
-    return (_MARK if read_bytes(path, "configuration").startswith(_MARK) else b"") + text.encode()
 
 
 def _started() -> list[str]:
@@ -279,24 +249,15 @@ def _places() -> Iterator[tuple[str, ...]]:
 
 def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = "") -> None:
     """Show the change, ask, write it and say where the backup is, and what has to run from now on."""
-    from inspector.cli.table import say, show
-    from inspector.config.server_change import FileChange, replace_file
-    from inspector.core.redaction import SECRETS, Redactor, clean
+    from inspector.cli.table import show
+    from inspector.core.redaction import SECRETS, clean
 
-    # The lines around what changes are shown, too: other servers' entries, with their keys.
+    # The command has what the file has, which is redacted where it is shown.
     SECRETS.learn(written_secrets(load_file(path)))
-    change = FileChange(str(path), read_bytes(path, "configuration"), after)
-    lines = change.diff(Redactor(SECRETS).text)
-    say(f"{path} would change:", err=True)
-    for line in lines:
-        say(f"  {line}", err=True)
-    if running:
-        say(f"Until the tap is removed, {server} needs this to run:\n  {clean(running)}", err=True)
-        if clean(running) != running:
-            say("  [redacted] stands for a secret: put it in as your file has it now.", err=True)
-    if not yes and not click.confirm("Write it?", default=False, err=True):
-        raise click.Abort
-    backup = replace_file(path, change.before, change.after)
+    notes = [f"Until the tap is removed, {server} needs this to run:\n  {clean(running)}"] if running else []
+    if clean(running) != running:
+        notes.append("  [redacted] stands for a secret: put it in as your file has it now.")
+    backup, lines = write_with_consent(path, after, yes=yes, notes=tuple(notes))
     said = [f"changed {server} in {path}", f"backup: {backup}"]
     told = {"server": server, "file": str(path), "backup": backup, "diff": list(lines), "run": clean(running)}
     show(told, said)
