@@ -133,8 +133,9 @@ class Program(CommandGroup):
 )
 @click.version_option(__version__, prog_name="toolsight")
 @click.option("--watch", is_flag=True, help="In the app: restart a server when its files change.")
+@click.option("--web", is_flag=True, help="The app in a browser on this machine, until ctrl+c.")
 @click.pass_context
-def cli(context: click.Context, /, watch: bool, chosen: Options) -> None:
+def cli(context: click.Context, /, watch: bool, web: bool, chosen: Options) -> None:
     """See which tools an LLM agent sees, what they cost, and why a search finds them or not.
 
     Without a command, opens the app on the server after `--` (a command, script, address or stored tools/list
@@ -145,7 +146,13 @@ def cli(context: click.Context, /, watch: bool, chosen: Options) -> None:
     toolsight -- npx -y @scope/server   the same, for any command
     toolsight search "late orders" server.py
     """
-    if context.invoked_subcommand is None:
+    if context.invoked_subcommand is None and web:
+        from inspector.cli.web import serve
+
+        words = sys.argv[1:]
+        words.remove("--web")
+        serve(words)
+    elif context.invoked_subcommand is None:
         from inspector.cli.open_app import open_app
 
         open_app(chosen, watch=watch)

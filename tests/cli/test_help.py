@@ -51,7 +51,7 @@ def test_the_program_explains_each_common_option_once(helped: Callable[..., str]
     found = sections(helped())
     title = next(title for title in found if title.startswith("Common options"))
     assert found[title] == COMMON
-    assert found["Options"] == ["--version", "--watch", "-h"]
+    assert found["Options"] == ["--version", "--watch", "--web", "-h"]
     assert len(COMMON) == 18
 
 
