@@ -44,6 +44,7 @@ def restricted_configuration(configuration: Configuration, sight: Sight) -> Conf
         toolsets={one.name: one for one in toolsets if one.servers},
         settings=restricted_settings(configuration.settings, sight),
         disabled=tuple(name for name in configuration.disabled if reaches(sight, name)),
+        requests="",
     )
 
 

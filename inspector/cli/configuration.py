@@ -24,7 +24,7 @@ from inspector.cli.run import FOUND_IN_FOLDER
 from inspector.config.configuration import Configuration, Named
 from inspector.config.file import is_file
 from inspector.config.predicate import digest
-from inspector.config.reader import read, typed_configuration
+from inspector.config.reader import read, requests_beside, typed_configuration
 from inspector.config.setting import anchored
 from inspector.core.error import ConfigError
 from inspector.core.server import is_registered
@@ -144,7 +144,14 @@ def with_chosen(configuration: Configuration, options: Options, *, own: Path) ->
         predicates=path,
         predicates_digest=found,
         named=named,
+        requests=_requests(configuration, options),
     )
+
+
+def _requests(configuration: Configuration, options: Options) -> str:
+    """The file of requests for the person's own servers."""
+    is_own = not (options.registry or is_the_demo(configuration))
+    return str(requests_beside(configuration.servers)) if is_own else ""
 
 
 def _named(

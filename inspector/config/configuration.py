@@ -109,7 +109,8 @@ class Configuration:
     server, and `folders` the absolute paths that those may learn to which roots
     are declared. With `tells_changes` a changed file of the person's own in the configuration's folder needs
     no new consent. `named` is what its settings or a scenario's name, which needs consent even where the
-    servers are trusted. `problems` are the keys of its servers that mean nothing.
+    servers are trusted. `problems` are the keys of its servers that mean nothing. `requests` is the file of
+    requests beside the servers, whether it is there or not; "" if they are no one's own, or not all is seen.
     """
 
     source: str
@@ -127,6 +128,7 @@ class Configuration:
     tells_changes: bool = False
     named: tuple[Named, ...] = ()
     problems: tuple[SettingProblem, ...] = ()
+    requests: str = ""
 
     def consent_items(self) -> tuple[ConsentItem, ...]:
         """Everything that a person has to approve, one by one: what is left of it later needs no new consent.

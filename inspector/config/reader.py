@@ -112,6 +112,8 @@ def _rule(path: Path, form: Form, toolset_name: str, server: str, rule: Any) -> 
 
 _NOTHING: Mapping[str, str] = {}
 _FOLDERS = 3
+REQUESTS = "toolsight.requests"
+"""The name of the file of requests that servers should find tools for."""
 
 
 def read(
@@ -258,6 +260,18 @@ def is_server(word: str) -> bool:
     """Whether a word that follows a command's own can only be a server: an address, a script, a listing."""
     path = Path(word)
     return _is_address(word) or (path.suffix in {*_RUNNERS, ".json", ".jsonl"} and is_file(path))
+
+
+def requests_beside(servers: Sequence[ServerSpec]) -> Path:
+    """The file of requests: beside the script or the stored list of the only server, or else here.
+
+    A new one is not put below the working folder, where a build may remove it.
+    """
+    here = Path.cwd()
+    words = (servers[0].listing, *servers[0].argv) if len(servers) == 1 else ()
+    own = [Path(word).absolute().parent for word in words if not _is_address(word) and is_server(word)]
+    beside = own[0] if own else here
+    return (here if beside.is_relative_to(here) and not is_file(beside / REQUESTS) else beside) / REQUESTS
 
 
 def typed_configuration(

@@ -24,7 +24,7 @@ from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING, NUMBER, ONE, Column, Table
 from inspector.core.settings import Settings
-from inspector.features.bench.dataset import generated, read_datasets
+from inspector.features.bench.dataset import own_requests, read_datasets
 from inspector.features.bench.ranker_bench import (
     DataSet,
     Difference,
@@ -158,8 +158,9 @@ _Path = click.Path(path_type=Path)
     "--data",
     multiple=True,
     type=_Path,
-    help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools. "
-    "May be repeated. By default, the demo's requests.",
+    help="A folder with tools.jsonl and queries.jsonl, or a file of requests for the connected tools: JSON "
+    "Lines, or lines REQUEST -> TOOL. May be repeated. By default toolsight.requests beside the server, or "
+    "the demo's requests.",
 )
 @click.option(
     "--ranker",
@@ -237,7 +238,7 @@ def bench(
 
 def _sweep(ranker: str, data: tuple[Path, ...], model: str, chosen: Options) -> None:
     """Print the curve of a ranker's threshold."""
-    dataset = read_datasets(data, chosen)[0] if data else generated(chosen)
+    dataset = read_datasets(data, chosen)[0] if data else own_requests(chosen)
     name = dataset.evalset.name
     embedder = composition.make_embedder(model or dataset.settings.embedding_model)
     found: Sweep | None = None

@@ -15,8 +15,10 @@ from inspector.cli.configuration import read_configuration
 from inspector.cli.launch import every_failed, headless
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import COMMON, Options, require_nobody, session_command
-from inspector.cli.run import run
+from inspector.cli.run import found_in, run
 from inspector.cli.table import say
+from inspector.config.file import is_file
+from inspector.config.reader import REQUESTS
 from inspector.core.access import Sight
 from inspector.core.error import ConfigError, ConnectError, command
 from inspector.core.number import count
@@ -25,18 +27,24 @@ from inspector.core.text import closest
 from inspector.core.tool import Catalog
 from inspector.features.bench.ranker_bench import DataSet
 from inspector.search.answer.evalset import added_cases, append_cases, is_there, read_cases, read_evalset
+from inspector.search.answer.expectation import as_case, resolved
 from inspector.search.answer.generate import generate, numbered, query_key
+from inspector.search.answer.request_file import is_json, read_expectations
 from widgets import visible
 
 
 @dataclass(frozen=True, slots=True)
 class LiveCatalog:
-    """The permitted tools of the servers that connected, by which sight, and the settings for searches."""
+    """The permitted tools of the servers that connected, by which sight, and the settings for searches.
+
+    `requests` is the file of requests beside them, see `Configuration`.
+    """
 
     catalog: Catalog
     settings: DiscoverySettings
     gate: GateSettings
     sight: Sight
+    requests: str = ""
 
 
 def connect_catalog(options: Options) -> LiveCatalog:
@@ -55,18 +63,23 @@ async def _listed(options: Options, opened: OpenedConfiguration) -> LiveCatalog:
         if not bench.catalog.tools:
             problem = ConnectError if every_failed(bench.state.servers.values()) else ConfigError
             raise problem("there are no tools to search", hint=f"{command('servers')} shows why.")
-        return LiveCatalog(bench.catalog, own.discovery, bench.settings.gate, bench.sight)
+        return LiveCatalog(
+            bench.catalog, own.discovery, bench.settings.gate, bench.sight, bench.configuration.requests
+        )
 
 
 def read_datasets(paths: tuple[Path, ...], options: Options) -> list[DataSet]:
     """Read the data sets; connect to servers if requests are for their tools. Raises ConfigError.
 
-    Without paths, requests generated from the tools of the servers that were named, or else the demo's own.
+    Without paths, those of the servers that were named, see `own_requests`, or else the demo's own. Servers
+    that this folder configures count as named if it has a file of requests.
 
     A user sees the requests that permitted tools can serve; a published data set is nobody's.
     """
-    if not paths and (options.server or options.config is not None):
-        return [_with_requests(generated(options))]
+    is_named = bool(options.server) or options.config is not None
+    is_here = is_file(Path(REQUESTS)) and found_in(Path.cwd()) is not None
+    if not paths and (is_named or (is_here and not options.demo and not options.registry)):
+        return [_with_requests(own_requests(options))]
     options = options if paths else replace(options, demo=True)
     live = cache(lambda: connect_catalog(options))
     if any(map(_is_folder, paths)):
@@ -77,14 +90,17 @@ def read_datasets(paths: tuple[Path, ...], options: Options) -> list[DataSet]:
     return datasets
 
 
-def generated(options: Options) -> DataSet:
-    """Requests made of the texts of the tools that the options name. Raises ConfigError."""
-    say("Requests are generated from the tools' texts, so they are easier than real ones.", err=True)
-    say(
-        "hint:  Label your own requests with `toolsight bench label FILE` and pass them with --data.",
-        err=True,
-    )
+def own_requests(options: Options) -> DataSet:
+    """The file of requests beside the servers that the options name; without one, made of their tools' texts.
+
+    Raises ConfigError.
+    """
     live = connect_catalog(options)
+    path = Path(live.requests)
+    if is_file(path):
+        return _read(path, lambda: live)
+    say("Requests are generated from the tools' texts, so they are easier than real ones.", err=True)
+    say(f"hint:  Write your own into {REQUESTS}, a line each: REQUEST -> TOOL.", err=True)
     tools = live.catalog.tools
     return DataSet(EvalSet(GENERATED, tools, generate(tools)), live.settings, live.gate)
 
@@ -92,8 +108,11 @@ def generated(options: Options) -> DataSet:
 def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
     if _is_folder(path):
         return DataSet(replace(read_evalset(path), name=_name(path.resolve().name)), DiscoverySettings())
-    cases = read_cases(path)
+    # What is wrong with the file is told before anything is started.
+    cases, lines = (read_cases(path), ()) if is_json(path) else ((), read_expectations(path))
     connected = live()
+    named = (resolved(one, connected.catalog, is_whole=True) for one in lines)
+    cases = (*cases, *(as_case(one, number) for number, one in enumerate(named, 1)))
     evalset = EvalSet(_name(path.stem), connected.catalog.tools, seen_cases(cases, connected.sight))
     require_tools(connected, evalset.unknown(), where=str(path))
     return DataSet(evalset, connected.settings, connected.gate)

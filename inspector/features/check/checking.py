@@ -14,7 +14,13 @@ from inspector.core.server import ServerPhase, ServerSpec, skipped_lines
 from inspector.core.tool import Catalog
 from inspector.features.check import definition_rule, lock, trust_rule
 from inspector.features.check.definition_rule import definition_findings
-from inspector.features.check.expectation import (
+from inspector.features.check.finding import Finding, Place, Proposal, Rule, Severity, Stage, folded
+from inspector.features.check.lock import Snapshot
+from inspector.features.check.proposal import ProposalTrial
+from inspector.features.check.schema_repair import SchemaRepair, repairs_of
+from inspector.features.check.source_text import place_of_tool
+from inspector.features.check.trust_rule import trust_findings
+from inspector.search.answer.expectation import (
     Expectation,
     ExpectationResult,
     as_case,
@@ -22,12 +28,6 @@ from inspector.features.check.expectation import (
     resolved,
     results,
 )
-from inspector.features.check.finding import Finding, Place, Proposal, Rule, Severity, Stage, folded
-from inspector.features.check.lock import Snapshot
-from inspector.features.check.proposal import ProposalTrial
-from inspector.features.check.schema_repair import SchemaRepair, repairs_of
-from inspector.features.check.source_text import place_of_tool
-from inspector.features.check.trust_rule import trust_findings
 from inspector.session.client_view import instructions_of, listed_in
 from inspector.session.view import SessionView
 from inspector.store.saved_call import SavedCall

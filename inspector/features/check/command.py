@@ -30,11 +30,12 @@ from inspector.features.check.checking import (
     snapshot_of,
     with_proposals,
 )
-from inspector.features.check.expectation import parse, read_expectations
 from inspector.features.check.facts import report_blocks, report_json
 from inspector.features.check.finding import Severity
 from inspector.features.check.format import github, junit, sarif
 from inspector.features.check.lock import Snapshot
+from inspector.search.answer.expectation import Expectation, parse
+from inspector.search.answer.request_file import read_expectations
 from inspector.session.workbench import Workbench
 from inspector.store.saved_call import SAVED_CALLS, saved_calls
 
@@ -55,7 +56,10 @@ _FORMATS: dict[str, Callable[[CheckReport, Severity | None], str]] = {
     "May be repeated.",
 )
 @click.option(
-    "--requests", type=click.Path(path_type=Path), help="A file of labelled requests that have to hold too."
+    "--requests",
+    type=click.Path(path_type=Path),
+    help="A file of requests that have to hold: lines REQUEST -> TOOL, or JSON. Without it and --expect: "
+    "toolsight.requests, in the folder of the server's script or else in this one.",
 )
 @as_clients
 @click.option("--installed", is_flag=True, help="Those clients that have a file of servers on this machine.")
@@ -118,8 +122,12 @@ def check(
     if update and path is None:
         raise click.UsageError("--update needs --snapshot FILE, or a snapshot in the check's configuration.")
     files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
+    written = (
+        *map(parse, (*own.expect, *expected)),
+        *(one for file in files for one in read_expectations(file)),
+    )
     demands = Demands(
-        (*map(parse, (*own.expect, *expected)), *(one for file in files for one in read_expectations(file))),
+        written,
         (*clients, *_installed(installed)) or tuple(map(find_client, own.client)) or real_clients(),
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
@@ -129,7 +137,8 @@ def check(
     found: list[CheckReport] = []
 
     async def work(bench: Workbench) -> None:
-        report = check_session(bench, demands)
+        beside = () if files or expected else _beside(Path(bench.configuration.requests))
+        report = check_session(bench, replace(demands, expectations=(*demands.expectations, *beside)))
         if update and path:
             _write_snapshot(bench, path, report)
         found.append(report)
@@ -148,6 +157,11 @@ def check(
     report = found[-1]
     if code := Exit.FAILED if not report.is_whole else Exit.DONE if report.passes(least) else Exit.GATE:
         sys.exit(code)
+
+
+def _beside(path: Path) -> tuple[Expectation, ...]:
+    """What the file of requests beside the server expects, if it is there. Raises ConfigError."""
+    return read_expectations(path) if is_file(path) else ()
 
 
 def _installed(is_asked: bool) -> Iterator[Client]:

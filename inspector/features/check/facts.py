@@ -9,10 +9,10 @@ from inspector.core.number import Share, count, money, tokens
 from inspector.core.report import NAME, NOTHING, NUMBER, Column, Table
 from inspector.core.server import STDERR_LINES
 from inspector.features.check.checking import CheckReport
-from inspector.features.check.expectation import ExpectationResult
 from inspector.features.check.finding import Effect, Finding, Proposal
 from inspector.features.check.proposal import is_first
 from inspector.features.check.schema_repair import SchemaRepair, repair_lines
+from inspector.search.answer.expectation import ExpectationResult
 
 if TYPE_CHECKING:
     from inspector.features.check.model_proof import ModelProof

@@ -18,8 +18,8 @@ import inspector
 from inspector.core.number import count
 from inspector.core.redaction import clean
 from inspector.features.check.checking import CheckReport
-from inspector.features.check.expectation import ExpectationResult
 from inspector.features.check.finding import Finding, Place, Rule, Severity, Stage, rules
+from inspector.search.answer.expectation import ExpectationResult
 from widgets import visible
 
 EXPECTATION, FAILED = rules(

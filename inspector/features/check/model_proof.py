@@ -24,9 +24,9 @@ from inspector.core.message import (
 from inspector.core.number import Share
 from inspector.core.ports import ChatModel
 from inspector.core.tool import definition
-from inspector.features.check.expectation import Expectation
 from inspector.loop.search_tools import parse_request
 from inspector.schema.schema import schema_problem
+from inspector.search.answer.expectation import Expectation
 from inspector.session.view import SessionView
 from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
 

@@ -110,3 +110,17 @@ def test_the_command_measures_requests_over_the_tools_of_a_configuration(
     done = toolsight("bench", "--data", str(cases), *fixed)
     assert done.exit_code == 2
     assert "Closest: weather:get_forecast" in done.stderr
+
+
+def test_the_file_of_requests_beside_a_configuration_is_measured_if_nothing_else_is_named(
+    toolsight: Toolsight, weather: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = "# asked\nforecast for a city -> get_forecast@3\nsing me a song -> nothing\n"
+    (tmp_path / "toolsight.requests").write_text(lines, encoding="utf-8")
+    fixed = ("--config", str(weather), "--approve", "--ranker", "bm25", "--embedding-model", "none", "--json")
+    [row] = json.loads(toolsight("bench", *fixed).stdout)
+    assert (row["dataset"], row["possible"], row["impossible"]) == ("toolsight", 1, 1)
+    (tmp_path / "toolsight.requests").write_text("forecast -> get_forecat", encoding="utf-8")
+    refused = toolsight("bench", *fixed)
+    assert (refused.exit_code, "get_forecast" in refused.stderr) == (2, True)

@@ -20,9 +20,9 @@ from inspector.features.check.checking import (
     snapshot_of,
     with_proposals,
 )
-from inspector.features.check.expectation import Expectation, ExpectationResult, parse
 from inspector.features.check.finding import Finding, Severity
 from inspector.features.check.lock import Snapshot
+from inspector.search.answer.expectation import Expectation, ExpectationResult, parse
 from tests.support.fakes import ToldModel, says
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import configured, connected, shop_and_weather

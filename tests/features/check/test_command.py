@@ -45,6 +45,23 @@ def test_an_expectation_that_holds_exits_0_one_that_does_not_3_and_never_reports
     assert (reported.exit_code, "0 of 1 expectation held" in reported.stdout) == (0, True)
 
 
+def test_the_file_of_requests_beside_the_server_has_to_hold_unless_others_are_named(
+    toolsight: Toolsight, tmp_path: Path
+) -> None:
+    server = tmp_path / "own"
+    server.mkdir()
+    check, beside = ("check", "--no-model", stored(server)), server / "toolsight.requests"
+    beside.write_text(f"# asked\n\n{BREAKS}\n{HOLDS}\nsing -> nothing\n", encoding="utf-8")
+    done = toolsight(*check)
+    assert (done.exit_code, "2 of 3 expectations held" in done.stdout) == (3, True)
+    assert toolsight(*check, "--expect", HOLDS).exit_code == 0
+    (tmp_path / "other.requests").write_text(HOLDS, encoding="utf-8")
+    assert toolsight(*check, "--requests", str(tmp_path / "other.requests")).exit_code == 0
+    beside.write_text("late orders", encoding="utf-8")
+    refused = toolsight(*check)
+    assert (refused.exit_code, "toolsight.requests:1: the expectation" in refused.stderr) == (2, True)
+
+
 def test_a_server_that_fails_exits_1_with_what_was_found_on_the_others(
     toolsight: Toolsight, tmp_path: Path
 ) -> None:

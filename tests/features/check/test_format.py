@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from inspector.features.check.checking import CheckedServer, CheckReport, Disabled
-from inspector.features.check.expectation import Expectation, ExpectationResult
 from inspector.features.check.finding import Finding, Place, Rule, Severity, Stage
 from inspector.features.check.format import EXPECTATION, FAILED, github, junit, sarif
+from inspector.search.answer.expectation import Expectation, ExpectationResult
 from tests.support.hostile import by_hostile_kind
 from widgets import visible
 

@@ -6,8 +6,8 @@ from inspector.core.budget import Prices
 from inspector.core.error import ModelError
 from inspector.core.message import ModelReply, Usage
 from inspector.core.number import Share
-from inspector.features.check.expectation import Expectation
 from inspector.features.check.model_proof import ModelProof, Run, prove
+from inspector.search.answer.expectation import Expectation
 from tests.support.fakes import Step, ToldModel, calls, says, searches
 from tests.support.workbench import connected, names
 

@@ -3,20 +3,20 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.ranking import Answer, SearchRequest
-from inspector.core.text import did_you_mean
+from inspector.core.text import did_you_mean, one_line, shortened
 from inspector.core.tool import Catalog
-from inspector.search.answer.evalset import read_cases
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.standing import Verdict
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 
 ARROW = "->"
 NOTHING = "nothing"
+# Of a text that is refused, so many characters are told.
+_LONGEST = 120
 _FORM = 'Write "REQUEST -> TOOL", "REQUEST -> TOOL@5" or "REQUEST -> TOOL>=0.6".'
 _TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?", re.DOTALL)
 
@@ -71,7 +71,7 @@ def parse(text: str) -> Expectation:
     query, arrow, target = (part.strip() for part in text.rpartition(ARROW))
     if not arrow or not query or not target:
         lacks = "arrow" if not arrow else "request" if not query else "tool"
-        raise ConfigError(f"the expectation '{text}' has no {lacks}", hint=_FORM)
+        raise ConfigError(f"{_named(text)} has no {lacks}", hint=_FORM)
     match = _TARGET.fullmatch(target)
     assert match is not None
     tool, within, confidence = match["tool"].strip(), match["within"], match["confidence"]
@@ -83,10 +83,14 @@ def parse(text: str) -> Expectation:
     )
 
 
+def _named(text: str) -> str:
+    return f"the expectation '{shortened(one_line(text), _LONGEST)}'"
+
+
 def _whole(text: str, number: str) -> int:
     if not re.fullmatch(r"\s*0*[1-9]\d{0,5}\s*", number):
         hint = "Write how many results may count, from 1: `-> TOOL@5`."
-        raise ConfigError(f"the expectation '{text}': '{number}' is not a number of results", hint=hint)
+        raise ConfigError(f"{_named(text)}: '{number:.40}' is not a number of results", hint=hint)
     return int(number)
 
 
@@ -97,13 +101,8 @@ def _share(text: str, number: str) -> float:
         share = -1.0
     if not 0 <= share <= 1:
         hint = "Write a number from 0 to 1: `-> TOOL>=0.6`."
-        raise ConfigError(f"the expectation '{text}': '{number}' is not a confidence", hint=hint)
+        raise ConfigError(f"{_named(text)}: '{number:.40}' is not a confidence", hint=hint)
     return share
-
-
-def read_expectations(path: Path) -> tuple[Expectation, ...]:
-    """The labelled requests of a file as expectations. Raises ConfigError."""
-    return tuple(one for case in read_cases(path) for one in expected(case))
 
 
 def expected(case: EvalCase) -> Iterator[Expectation]:
@@ -132,7 +131,7 @@ def resolved(one: Expectation, catalog: Catalog, *, is_whole: bool) -> Expectati
             known = [tool.id for tool in catalog.named(name)]
             if is_whole or known:
                 hint = error.hint or did_you_mean("Tools", name, [tool.id for tool in catalog.tools])
-                raise ConfigError(f"the expectation '{one.text}': {error.message}", hint=hint) from error
+                raise ConfigError(f"{_named(one.text)}: {error.message}", hint=hint) from error
             ids.add(name)
     return replace(one, tools=frozenset(ids))
 

@@ -10,16 +10,16 @@ from hypothesis import given, strategies as st
 from inspector.access.reach import EvalCase
 from inspector.core.error import ConfigError
 from inspector.core.tool import Catalog, Tool
-from inspector.features.check.expectation import (
+from inspector.search.answer.expectation import (
     Expectation,
     ExpectationResult,
     as_case,
     expected,
     parse,
-    read_expectations,
     resolved,
     results,
 )
+from inspector.search.answer.request_file import read_expectations
 from inspector.search.answer.search import SearchRules
 from tests.support.hostile import with_hostile_text
 from tests.support.retrieval import rankers_of

@@ -1,0 +1,92 @@
+"""The file of requests beside a server, `toolsight.requests`, a line each: `REQUEST -> TOOL`.
+
+TOOL is a name, or `SERVER:NAME`, either with `@5` or `>=0.6`; or `nothing`. Blank lines, and those that begin
+with `#`, say nothing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from inspector.config.file import MEGABYTE, read_bytes, read_text, unusable
+from inspector.config.server_change import replace_file
+from inspector.core.error import ConfigError
+from inspector.core.redaction import clean, open_private
+from inspector.core.text import one_line
+from inspector.search.answer.evalset import read_cases
+from inspector.search.answer.expectation import ARROW, NOTHING, Expectation, expected, parse
+
+_COMMENT = "#"
+_JSON = frozenset({".json", ".jsonl"})
+_MISSING = f"Write a line for each request, `REQUEST {ARROW} TOOL`, or press a in Search."
+_UNWRITABLE = f"Write it into the file in other words: REQUEST {ARROW} TOOL."
+
+
+@dataclass(frozen=True, slots=True)
+class RequestLine:
+    """A line that says something, by its number from 1: what is expected, or why it cannot be read."""
+
+    number: int
+    text: str
+    expectation: Expectation | None = None
+    problem: ConfigError | None = field(default=None, compare=False)
+
+
+def lines_of(path: Path) -> tuple[RequestLine, ...]:
+    """The lines of a file of at most 1 MB that say something. Raises ConfigError if it cannot be read."""
+    return tuple(_read(str(path), read_text(path, "requests", limit=MEGABYTE, missing=_MISSING)))
+
+
+def is_json(path: Path) -> bool:
+    """Whether a file of requests has JSON Lines, by its name."""
+    return path.suffix.lower() in _JSON
+
+
+def read_expectations(path: Path) -> tuple[Expectation, ...]:
+    """What a file expects: lines `REQUEST -> TOOL`, or labelled requests as JSON. Raises ConfigError.
+
+    The first line that cannot be read is an error, with its number.
+    """
+    if is_json(path):
+        return tuple(one for case in read_cases(path) for one in expected(case))
+    found = []
+    for line in lines_of(path):
+        if line.expectation is None:
+            raise line.problem or AssertionError(line)
+        found.append(line.expectation)
+    return tuple(found)
+
+
+def with_request(path: Path, query: str, tool_id: str) -> None:
+    """Add a line at the end of the file, or create it. All else stays byte for byte. Raises ConfigError."""
+    line = clean(f"{one_line(query)} {ARROW} {tool_id or NOTHING}")
+    one = next(_read(str(path), line), RequestLine(1, line)).expectation
+    if one is None or one.tools != {tool_id} - {"", NOTHING} or one.within > 1 or one.confidence:
+        raise ConfigError(f"this request cannot be written as a line of {path.name}", hint=_UNWRITABLE)
+    try:
+        before = read_bytes(path, "requests", limit=MEGABYTE) if path.exists() else b""
+        with open_private(path, "a", encoding="utf-8", newline="\n") as file:
+            file.write(("\n" if before and not before.endswith(b"\n") else "") + f"{line}\n")
+    except (OSError, ValueError) as error:
+        raise unusable(path, error, "written") from error
+
+
+def without_line(path: Path, line: RequestLine) -> None:
+    """Take a line out of the file. Raises ConfigError, also if another stands there by now."""
+    before = read_bytes(path, "requests", limit=MEGABYTE)
+    lines = before.split(b"\n")
+    if line not in lines_of(path):
+        raise ConfigError(f"{path}:{line.number} has changed in the meantime", hint="Try again.")
+    del lines[line.number - 1]
+    replace_file(path, before, b"\n".join(lines), backs_up=False)
+
+
+def _read(name: str, text: str) -> Iterator[RequestLine]:
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip() or line.lstrip().startswith(_COMMENT):
+            continue
+        try:
+            yield RequestLine(number, line, parse(line))
+        except ConfigError as error:
+            problem = ConfigError(f"{name}:{number}: {error.message}", hint=error.hint)
+            yield RequestLine(number, line, problem=problem)
