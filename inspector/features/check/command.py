@@ -5,6 +5,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -34,7 +35,7 @@ from inspector.features.check.facts import report_blocks, report_json
 from inspector.features.check.finding import Severity
 from inspector.features.check.format import github, junit, sarif
 from inspector.features.check.lock import Snapshot
-from inspector.search.answer.expectation import Expectation, parse
+from inspector.search.answer.expectation import parse
 from inspector.search.answer.request_file import read_expectations
 from inspector.session.workbench import Workbench
 from inspector.store.saved_call import SAVED_CALLS, saved_calls
@@ -122,12 +123,9 @@ def check(
     if update and path is None:
         raise click.UsageError("--update needs --snapshot FILE, or a snapshot in the check's configuration.")
     files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
-    written = (
-        *map(parse, (*own.expect, *expected)),
-        *(one for file in files for one in read_expectations(file)),
-    )
+    written = [*map(parse, (*own.expect, *expected)), *chain(*map(read_expectations, files))]
     demands = Demands(
-        written,
+        tuple(written),
         (*clients, *_installed(installed)) or tuple(map(find_client, own.client)) or real_clients(),
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
@@ -137,8 +135,7 @@ def check(
     found: list[CheckReport] = []
 
     async def work(bench: Workbench) -> None:
-        beside = () if files or expected else _beside(Path(bench.configuration.requests))
-        report = check_session(bench, replace(demands, expectations=(*demands.expectations, *beside)))
+        report = check_session(bench, demands if files or expected else _with_own(demands, bench))
         if update and path:
             _write_snapshot(bench, path, report)
         found.append(report)
@@ -159,9 +156,11 @@ def check(
         sys.exit(code)
 
 
-def _beside(path: Path) -> tuple[Expectation, ...]:
-    """What the file of requests beside the server expects, if it is there. Raises ConfigError."""
-    return read_expectations(path) if is_file(path) else ()
+def _with_own(demands: Demands, bench: Workbench) -> Demands:
+    """With what the file of requests beside the server expects, if it is there. Raises ConfigError."""
+    path = Path(bench.configuration.requests)
+    own = read_expectations(path) if is_file(path) else ()
+    return replace(demands, expectations=(*demands.expectations, *own))
 
 
 def _installed(is_asked: bool) -> Iterator[Client]:
