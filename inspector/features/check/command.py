@@ -123,9 +123,8 @@ def check(
     if update and path is None:
         raise click.UsageError("--update needs --snapshot FILE, or a snapshot in the check's configuration.")
     files = [*([requests] if requests else []), *(folder / name for name in own.requests)]
-    written = [*map(parse, (*own.expect, *expected)), *chain(*map(read_expectations, files))]
     demands = Demands(
-        tuple(written),
+        tuple(chain(map(parse, (*own.expect, *expected)), *map(read_expectations, files))),
         (*clients, *_installed(installed)) or tuple(map(find_client, own.client)) or real_clients(),
         budget or own.budget or 0,
         Snapshot.read(path) if path and not update else None,
