@@ -38,6 +38,7 @@ class Column:
         min_width: The minimum for a column without a fixed width.
         weight: Its share of the remaining width, and its priority when columns must be hidden.
         hide_below: Hide the column when the list is narrower than this.
+        yields: Hide the column before any text is shortened.
     """
 
     key: str
@@ -48,6 +49,7 @@ class Column:
     min_width: int = 4
     weight: int = 1
     hide_below: int | None = None
+    yields: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,7 @@ def silent_columns(columns: Sequence[Column], records: Sequence[Record]) -> froz
 def layout(
     columns: Sequence[Column], naturals: Sequence[int], width: int, silent: Collection[int] = ()
 ) -> dict[int, int]:
-    """Fit columns into `width` cells. The `silent` ones give way before any text is shortened.
+    """Fit columns into `width` cells. The `silent` ones, and then those that yield, give way before any text.
 
     Returns:
         The width of each shown column by index, in order. Widths and gaps add up to at most `width`.
@@ -163,10 +165,14 @@ def layout(
         for index, column in enumerate(columns)
         if column.hide_below is None or width >= column.hide_below
     ]
-    widths = _fitted(list(shown), columns, naturals, width)
-    is_cut = any(part < naturals[index] and columns[index].width is None for index, part in widths.items())
-    telling = [index for index in shown if index not in silent]
-    return _fitted(telling, columns, naturals, width) if is_cut and telling else widths
+    yielding = {index for index in shown if columns[index].yields}
+    widths: dict[int, int] = {}
+    for hidden in (set[int](), set(silent), yielding.union(silent)):
+        kept = [index for index in shown if index not in hidden]
+        widths = _fitted(kept, columns, naturals, width) or widths
+        if all(part >= naturals[index] or columns[index].width is not None for index, part in widths.items()):
+            break
+    return widths
 
 
 def window(

@@ -138,6 +138,11 @@ class RecordList(Vertical):
         total = len(self.records)
         return f"{len(self.shown):,} of {total:,}" if self.filter_text else f"{total:,}"
 
+    @property
+    def natural_width(self) -> int:
+        """The cells in which no column has to give way and no text is shortened."""
+        return self._rows.natural_width
+
     def focus(self, scroll_visible: bool = True, *args: bool, **kwargs: bool) -> Self:
         """Give the focus to the rows."""
         self._rows.focus(scroll_visible, *args, **kwargs)

@@ -99,6 +99,11 @@ class RecordCanvas(ScrollView):
         self.lay_out()
         self.refresh()
 
+    @property
+    def natural_width(self) -> int:
+        """The cells that all columns and a scroll bar take whole."""
+        return sum(self._naturals) + GAP * len(self.columns) + 1
+
     def lay_out(self) -> None:
         """Fit the columns into the width of now."""
         if self.column is None or len(self.columns) < 2:

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Tree
@@ -27,6 +28,7 @@ _MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
 _NAMED = ("patternProperties", "dependentSchemas", "$defs", "definitions")
 # So many children of a line are shown.
 _MOST = 200
+_DEFINED = ("$defs", "definitions")
 _IN_LABEL = frozenset({"type", "properties", "required", "$ref", "description"})
 
 
@@ -201,6 +203,37 @@ def _scalar(value: object, limit: int = 300) -> str:
         return _line(json.dumps(value, ensure_ascii=False), limit)
     except (TypeError, ValueError):
         return _line(f"a {type(value).__name__} that JSON cannot represent")
+
+
+_STYLES: Mapping[Role, str] = {
+    "key": "bold",
+    "type": "$text-accent",
+    "value": "$text-success",
+    "note": "$foreground 60%",
+    "warning": "bold $text-warning",
+}
+_DEEPEST, _MOST_LINES = 4, 80
+
+
+def outline(schema: object) -> Iterator[Content]:
+    """Yield the parameters of a schema in lines to read, inner ones below theirs; keywords have none."""
+    waiting = [(0, one) for one in _read(top(schema, schema=True), schema)]
+    for _ in range(_MOST_LINES):
+        if not waiting:
+            return
+        level, entry = waiting.pop()
+        pieces = ((piece, _STYLES[role]) for piece, role in entry.label)
+        yield Content.assemble("  " * level, *pieces)
+        if entry.expandable and level < _DEEPEST:
+            waiting += [(level + 1, one) for one in _read(entry, schema)]
+    if waiting:
+        yield Content.styled("…", _STYLES["note"])
+
+
+def _read(entry: Entry, root: object) -> list[Entry]:
+    """The lines below one that are of parameters, the last one first."""
+    lines = islice(children(entry, root), _MOST)
+    return [one for one in lines if one.sort != "json" and one.label[0][0] not in _DEFINED][::-1]
 
 
 class SchemaTree(Tree[Entry]):

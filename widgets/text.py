@@ -105,11 +105,18 @@ def _without_leading_marks(text: str) -> str:
     return text[start:]
 
 
+# Of a name that is too long, the server has this share of the cells, and at least so many.
+_SERVER_SHARE, _LEAST_SERVER = 3, 6
+# In fewer cells than these, a server would leave nothing of its tool.
+_LEAST_BOTH = 14
+
+
 def shortened(names: Iterable[str], width: int) -> dict[str, str]:
     """Fit names into `width` cells; names that differ stay different where `width` allows it at all.
 
-    Of `server:tool` the server gives way first, then the tool, from its middle. If all tools are on one
-    server and any does not fit, no name shows the server. Names that would still look alike get a number.
+    Of `server:tool` the server stays whole up to a share of the cells that is the same for all names, and the
+    tool is cut in its middle. If all tools are on one server and any does not fit, no name shows the server.
+    Only names that would look alike are cut elsewhere; if that does not help, they get a number.
 
     Args:
         names: Lines of visible text.
@@ -148,15 +155,15 @@ def _bare(names: Iterable[str], width: int) -> dict[str, str]:
 def _forms(name: str, width: int) -> Iterator[str]:
     """Yield what a name that is too long can become, the best first."""
     server, colon, tool = name.partition(":")
-    if not colon:
-        server, tool = "", name
-    room = width - cells(tool) - 1
-    if server and room > 0:
-        yield f"{head(server, room)}:{tool}"
-        yield f"{middle(server, room)}:{tool}"
+    if not colon or width < _LEAST_BOTH:
+        server, tool = "", tool or name
+    else:
+        server = f"{head(server, max(width // _SERVER_SHARE, _LEAST_SERVER))}:"
+    room = width - cells(server)
     if width > 0:
-        yield middle(tool, width)
-        yield middle(name, width)
+        yield server + middle(tool, room)
+        yield server + ELLIPSIS + _ending(tool, room - 1)
+        yield server + head(tool, room)
 
 
 def _numbered(names: Iterable[str], width: int, taken: set[str]) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 from textual import events, on
@@ -25,6 +26,7 @@ _GAP = 2
 class ViewStrip(Widget, can_focus=True):
     """Shows the names and marks the chosen one; a click chooses another, and so does `step`.
 
+    The key of a view is underlined in its name, or stands before it; the screen binds it.
     Where the names do not fit, they are drawn closer, and then from the chosen one's left neighbor on.
     """
 
@@ -56,9 +58,15 @@ class ViewStrip(Widget, can_focus=True):
         def control(self) -> ViewStrip:
             return self.strip
 
-    def __init__(self, views: Sequence[str] = (), **options: Any) -> None:
-        """Create a strip with its first view chosen; the other `options` are those of any widget."""
+    def __init__(
+        self, views: Sequence[str] = (), keys: Mapping[str, str] = MappingProxyType({}), **options: Any
+    ) -> None:
+        """Create a strip with its first view chosen; `keys` has views by their keys.
+
+        The other `options` are those of any widget.
+        """
         super().__init__(**options)
+        self._keys = {view: key for key, view in keys.items()}
         self.set_reactive(ViewStrip.views, tuple(views))
         self.set_reactive(ViewStrip.current, views[0] if views else "")
 
@@ -114,8 +122,12 @@ class ViewStrip(Widget, can_focus=True):
 
     def _label(self, view: str) -> Content:
         """A name; the chosen one is in brackets too, so that it shows without color."""
-        text = " ".join(filter(None, (view, self.counts.get(view, ""))))
-        return plain(f"[{text}]" if view == self.current else text, newlines=False, limit=40)
+        key = self._keys.get(view, "")
+        name = view if key.lower() in view.lower() else f"{key} {view}"
+        text = " ".join(filter(None, (name, self.counts.get(view, ""))))
+        label = plain(f"[{text}]" if view == self.current else text, newlines=False, limit=40)
+        at = label.plain.lower().find(key.lower())
+        return label.stylize("underline", at, at + len(key)) if key else label
 
 
 class ViewPanel(Vertical):

@@ -18,6 +18,7 @@ COLUMNS = st.lists(
         min_width=st.integers(1, 20),
         weight=st.integers(1, 9),
         hide_below=st.none() | st.integers(1, 120),
+        yields=st.booleans(),
     ),
     min_size=1,
     max_size=7,
@@ -49,6 +50,16 @@ def test_a_narrow_list_leaves_the_lightest_column_out_and_never_the_first() -> N
     assert list(layout(columns, (20, 40, 5), 60)) == [0, 1, 2]
     assert list(layout(columns, (20, 40, 5), 16)) == [0, 2]
     assert list(layout(columns, (20, 40, 5), 6)) == [0]
+
+
+def test_a_column_that_yields_goes_before_a_name_is_cut() -> None:
+    columns = (
+        Column("rank", align="right"),
+        Column("name", shorten="name"),
+        Column("bar", width=10, yields=True),
+    )
+    assert list(layout(columns, (2, 20, 10), 36)) == [0, 1, 2]
+    assert layout(columns, (2, 20, 10), 35) == {0: 2, 1: 31}
 
 
 def test_a_number_column_is_as_wide_as_its_widest_number() -> None:

@@ -180,7 +180,7 @@ async def test_two_rows_of_a_list_never_show_the_same_text() -> None:
         app.made.records = (*app.made.records, Record("shop:list", ("shop:list", "9")))
         await pilot.resize_terminal(34, 8)
         await pilot.pause()
-        assert "home-automat…:get_lights" in "\n".join(lines(app))
+        assert "home-au…:get_lights" in "\n".join(lines(app))
 
 
 async def test_a_long_cell_runs_on_over_its_empty_neighbors_and_stops_at_a_full_one() -> None:

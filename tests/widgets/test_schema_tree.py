@@ -85,3 +85,17 @@ async def test_a_hostile_schema_is_harmless() -> None:
         app.made.value = {"properties": {"next": {"type": "string"}}}
         await pilot.pause()
         assert "next  string" in "\n".join(lines(app))
+
+
+def test_an_outline_has_the_parameters_alone_and_stops_at_loops() -> None:
+    shown = [line.plain for line in schema_tree.outline(LOOP)]
+    assert shown[0].startswith("node *  object")
+    assert shown[1].startswith("  child  object")
+    assert not any(line.startswith("$defs") for line in shown)
+
+
+@given(JSON)
+def test_any_schema_has_a_short_outline(value: object) -> None:
+    shown = list(schema_tree.outline(value))
+    assert len(shown) <= 81
+    assert not any(dangerous(line.plain) for line in shown)

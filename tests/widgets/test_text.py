@@ -125,11 +125,12 @@ def test_two_rows_are_never_shortened_to_the_same_text(names: list[str], width: 
     assert len(set(shortened(names, width).values())) == len(names)
 
 
-@given(st.lists(st.text("abc_", min_size=1, max_size=12), unique=True), parts, st.integers(1, 40))
-def test_the_server_gives_way_before_the_tool(tools: list[str], server: str, width: int) -> None:
-    for name, text in shortened([f"{server}:{tool}" for tool in tools], width).items():
-        tool = name.partition(":")[2]
-        assert len(tool) > width or text.endswith(tool)
+@given(st.lists(parts.filter(bool), unique=True, max_size=12), st.sampled_from(["shop", "home-automation"]))
+def test_a_server_looks_the_same_in_all_names_that_are_too_long(tools: list[str], server: str) -> None:
+    names = ["mail:read", *(f"{server}:{tool * 4}" for tool in tools)]
+    cut = [text for name, text in shortened(names, 20).items() if cell_len(name) > 20]
+    assert len({text.partition(":")[0] for text in cut}) <= 1
+    assert all(text.startswith(("shop:", "home-…:")) for text in cut)
 
 
 @given(lists, st.integers(0, 40))
@@ -141,6 +142,6 @@ def test_what_fits_loses_nothing_but_a_server_that_all_share(names: list[str], w
 def test_tools_of_one_server_are_shown_without_it_where_any_does_not_fit() -> None:
     bare = ["get_lights", "set_lights", "lock_door", "unlock_door"]
     assert list(shortened([*LIGHTS, *DOORS], 18).values()) == bare
-    assert list(shortened(["a:b", *LIGHTS], 18).values())[1:] == ["home-a…:get_lights", "home-a…:set_lights"]
+    assert list(shortened(["a:b", *LIGHTS], 18).values())[1:] == ["home-…:get_lights", "home-…:set_lights"]
     assert list(shortened(LIGHTS, 11).values()) == ["get_lights", "set_lights"]
     assert list(shortened(LIGHTS, 8).values()) == ["get_…hts", "set_…hts"]

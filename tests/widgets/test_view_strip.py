@@ -47,6 +47,15 @@ async def test_where_the_names_do_not_fit_the_chosen_one_is_still_shown() -> Non
         assert "[view-11]" in lines(app)[0]
 
 
+async def test_the_key_of_a_view_is_underlined_in_its_name_or_stands_before_it() -> None:
+    app = Host(ViewStrip(VIEWS, {"a": "about", "H": "schema", "n": "cost"}))
+    async with app.run_test(size=(40, 3)):
+        assert lines(app)[0].strip() == "[about]  schema  n cost"
+        line = app.made.render()
+        marked = {line.plain[span.start : span.end] for span in line.spans if "underline" in str(span.style)}
+        assert marked == {"a", "h", "n"}
+
+
 async def test_what_is_typed_behind_a_slash_filters_the_view() -> None:
     app = StripApp()
     async with app.run_test(size=(40, 9)) as pilot:

@@ -22,7 +22,7 @@ from inspector.core.session import ServerState, SessionState
 from inspector.features.search.edit_pane import EditPane
 from inspector.features.search.rankers_pane import RankersPane
 from inspector.features.search.results_pane import NO_RANKS, ResultList
-from inspector.features.search.score_text import LETTERS, ScorePane
+from inspector.features.search.score_text import LETTERS, DefinitionPane, ScorePane
 from inspector.features.search.search_job import NO_QUERY, AskBar, Pane, Rewords, Search, Topic, heading
 from inspector.features.search.source_change import SourceChanges
 from inspector.features.search.why_not_pane import WhyNotPane
@@ -30,9 +30,11 @@ from inspector.features.search.worklist import Worklist
 from inspector.search.answer.rewording import Rewording
 from widgets import RecordList, ViewStrip
 
-SCORE, WHY_NOT, EDIT, RANKERS = "score", "why-not", "edit", "rankers"
-# The line above the right half: what can be shown, with its key.
-_TABS = {SCORE: "s score", WHY_NOT: "w why not", EDIT: "e edit", RANKERS: "c rankers"}
+DEFINITION, SCORE, WHY_NOT, EDIT, RANKERS = "definition", "score", "why-not", "edit", "rankers"
+# The line above the right half: what can be shown. Each has its key, which is underlined.
+_KEYS = {"d": DEFINITION, "s": SCORE, "w": WHY_NOT, "e": EDIT, "c": RANKERS}
+# The cells that the parts beside the list need.
+_LEAST = {DEFINITION: 36, "right": 57}
 _INTRO = Content(f"Describe a tool and press enter. Every tool is scored; none is loaded.\n{LETTERS}.")
 _NOTHING_SCORED = "No tools were scored. Press i to edit the query."
 _NO_TOOLS = "No tools to search yet. The search reruns when tools arrive."
@@ -49,7 +51,8 @@ class SearchScreen(Rewords, SourceChanges):
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "findings", "findings", id="find.findings"),
-        Binding("s", f"pane('{SCORE}')", "score", show=False, id="find.score"),
+        Binding("d", f"pane('{DEFINITION}')", "definition", show=False, id="find.definition"),
+        Binding("s", f"pane('{SCORE}')", "score", id="find.score"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("i", "ask", "query", id="find.ask"),
         Binding("m", "reword", "reword", id="find.reword"),
@@ -63,7 +66,7 @@ class SearchScreen(Rewords, SourceChanges):
         "Type what a tool should do and press enter; nothing is loaded. m searches as the model would ask.",
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
-        "s score: every part, minus the score of an average tool (A); ✓ means the parts add up.",
+        "d definition of the tool under the cursor; s score: every part, minus an average tool's (A).",
         "w why not: the missing words, the sentences tried, and where the tool to beat scores higher.",
         "e edit: a draft, never sent. enter drafts a sentence, x exports the draft, ctrl+y copies its text.",
         "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
@@ -79,7 +82,7 @@ class SearchScreen(Rewords, SourceChanges):
     def __init__(self) -> None:
         super().__init__()
         self.own_tool = ""
-        self.pane_name = SCORE
+        self.pane_name = DEFINITION
         self._made = Search()
         self._intro = _INTRO
         self._explained: tuple[Pane, Topic] | None = None
@@ -89,13 +92,14 @@ class SearchScreen(Rewords, SourceChanges):
     def body(self) -> ComposeResult:
         yield AskBar(id="ask")
         yield Static(_INTRO, id="facts")
-        strip = ViewStrip(tuple(_TABS.values()), id="strip")
+        strip = ViewStrip(tuple(_KEYS.values()), _KEYS, id="strip")
         strip.can_focus = False
         yield strip
         with Horizontal(id="body"):
             with Vertical(id="left"):
                 yield ResultList()
                 yield Worklist()
+            yield DefinitionPane()
             with Vertical(id="right"), ContentSwitcher(initial=SCORE, id="panes"):
                 yield ScorePane()
                 yield WhyNotPane()
@@ -103,6 +107,7 @@ class SearchScreen(Rewords, SourceChanges):
                 yield RankersPane()
 
     def on_mount(self) -> None:
+        self.add_class("-card")
         self._show_strip()
         self._results.show(None, NO_RANKS, "")
 
@@ -199,7 +204,9 @@ class SearchScreen(Rewords, SourceChanges):
 
     @property
     def _pane(self) -> Pane:
-        return self.query_one(f"#{self.pane_name}", Pane)
+        # Where it is wide the definition has a column of its own, beside the score or another part.
+        is_beside = self.pane_name == DEFINITION and self.has_class("-wide")
+        return self.query_one(f"#{SCORE if is_beside else self.pane_name}", Pane)
 
     @property
     def _pane_is_in_sight(self) -> bool:
@@ -208,6 +215,7 @@ class SearchScreen(Rewords, SourceChanges):
     @on(ResultList.Moved)
     def _show_pane(self) -> None:
         self._show_strip()
+        self._fit_list()
         if not self._pane_is_in_sight:
             return
         also = self._worklist.queries_for(self.own_tool)
@@ -215,17 +223,25 @@ class SearchScreen(Rewords, SourceChanges):
         # What is known of a tool stays beside it while its server is away.
         if shown != self._explained or not self._away:
             self._explained = shown
-            self._pane.show(shown[1])
+            for pane in (self._pane, *self.query(".-wide DefinitionPane").results(Pane)):
+                pane.show(shown[1])
+
+    def _fit_list(self) -> None:
+        """Give the list the cells that its names need; the rest is for what explains them."""
+        is_free = self._report is None or self._worklist.display or self.has_class("-narrow")
+        least = sum(_LEAST[one.id or ""] for one in self.query("#definition, #right") if one.display)
+        wanted = min(self._results.found.natural_width, self.size.width - least)
+        self.query_one("#left").styles.max_width = None if is_free else wanted
 
     def _show_strip(self) -> None:
         """Mark what is on."""
-        on = _TABS[self.pane_name] if self._pane_is_in_sight else ""
-        self.query_one("#strip", ViewStrip).current = on
+        self.query_one("#strip", ViewStrip).current = self._pane.id or "" if self._pane_is_in_sight else ""
 
     def _open_pane(self, name: str) -> None:
         """Show a part of the right half; on a narrow terminal it takes the place of the list."""
         self.pane_name = name
-        self.query_one("#panes", ContentSwitcher).current = name
+        self.set_class(name == DEFINITION, "-card")
+        self.query_one("#panes", ContentSwitcher).current = SCORE if name == DEFINITION else name
         self.add_class("-pane")
         self._show_pane()
         if self._pane.takes_focus or self.has_class("-narrow"):
@@ -246,9 +262,8 @@ class SearchScreen(Rewords, SourceChanges):
 
     @on(ViewStrip.Chosen)
     def _choose(self, event: ViewStrip.Chosen) -> None:
-        name = next(name for name, label in _TABS.items() if label == event.view)
         opens = {WHY_NOT: self.action_why, EDIT: self.action_edit_tool}
-        opens.get(name, lambda: self._open_pane(name))()
+        opens.get(event.view, lambda: self._open_pane(event.view))()
         self._show_strip()
 
     def leave_input(self) -> None:
@@ -264,7 +279,7 @@ class SearchScreen(Rewords, SourceChanges):
 
     def action_pane(self, name: str) -> None:
         """Show another part of the right half."""
-        if name == SCORE or self._has_query():
+        if name in (DEFINITION, SCORE) or self._has_query():
             self._open_pane(name)
 
     @property

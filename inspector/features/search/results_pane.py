@@ -29,7 +29,7 @@ COLUMNS = (
     Column("rank", "#", align="right", weight=5),
     Column("tool", "tool", shorten="name", min_width=12, weight=9),
     Column("outcome", "state", min_width=14, weight=3),
-    Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48),
+    Column("bar", "signals", width=BAR_WIDTH, weight=2, hide_below=48, yields=True),
     Column("score", "score", align="right", weight=6),
 )
 # Keys of the rows between the tools; no tool id begins like them.

@@ -12,8 +12,9 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.context import InContext, Job
+from inspector.app.draw.definition import title_line
 from inspector.app.draw.line import MUTED, change_lines, problem_line
-from inspector.app.draw.table import ICONS, fact, fact_lines
+from inspector.app.draw.table import fact, fact_lines
 from inspector.clients.delivery import ServerDelivery
 from inspector.core.definition import definition_changes
 from inspector.core.error import Fetched
@@ -235,20 +236,6 @@ class ServerPanel(InContext, ViewPanel):
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
 _TOOL_LABELS = 21
-
-
-def title_line(tool: Tool, state: ToolState | None, width: int) -> Content:
-    """Return id and binding in one line, and below its tokens and uses."""
-    if state is None:
-        binding, counts = Content("not in this session"), ""
-    else:
-        icon, color = ICONS[state.binding]
-        binding = Content.styled(f"{icon} {state.binding.value}", color)
-        uses = f"used {state.uses}x" if state.uses else "not used yet"
-        counts = f"\n{tokens(state.tokens)} tokens   {uses}"
-    room = max(width - binding.cell_length - 3, 12)
-    name = plain(middle(visible(tool.id, newlines=False), room)).stylize("bold")
-    return Content.assemble(name, "   ", binding, (counts, MUTED))
 
 
 def changed_text(

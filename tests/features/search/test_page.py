@@ -65,6 +65,9 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         screen = seen(pilot)
         assert "words refund late order" in screen
         assert "2 of 4 tools" in screen
+        assert "✓ adds up" not in screen
+        await pilot.press("s")
+        screen = seen(pilot)
         assert "✓ adds up" in screen
         assert "not in this tool  late" in screen
 

@@ -12,13 +12,14 @@ from textual.pilot import Pilot
 from textual.widgets import TextArea
 
 from inspector.app.dialogs.export import ExportDialog
+from inspector.app.draw.definition import definition_lines, title_line
 from inspector.app.draw.table import fact_lines
 from inspector.core.error import CallTimeout
 from inspector.core.events import CallFinished, CallStarted, Event, Record as EventRecord
 from inspector.core.message import Attachment, ToolResult
 from inspector.core.session import Binding, ToolState
 from inspector.core.tool import Annotations, Tool
-from inspector.features.tools import call_answer, panel as content
+from inspector.features.tools import call_answer
 from inspector.features.tools.facts import claims, tool_facts
 from inspector.features.tools.page import ToolsScreen
 from inspector.schema.json_value import JsonObject
@@ -248,8 +249,9 @@ TOOL = Tool("shop", "refund_order", "Refund an order.", annotations=Annotations(
 
 def test_the_title_has_the_state_in_words_the_tokens_and_the_uses() -> None:
     state = ToolState(TOOL.id, 4120, Binding.LOADED, uses=2)
-    text = content.title_line(TOOL, state, 100).plain
+    text = title_line(TOOL, state, 100).plain
     assert text == "shop:refund_order   ● loaded\n4.1k tokens   used 2x"
+    assert title_line(TOOL, state, 20).plain == "shop:refund_order\n● loaded   4.1k tokens   used 2x"
 
 
 def said(state: ToolState | None, why: str = CHANGES, **more: Any) -> dict[str, str]:
@@ -276,7 +278,8 @@ def test_hostile_text_of_a_tool_does_no_harm(text: str) -> None:
     tool = Tool(text, text, text, {"type": "object"}, TOOL.annotations, title=text)
     state = ToolState(tool.id, 1, Binding.EVICTED, reason=text)
     shown = (
-        content.title_line(tool, state, 80),
+        title_line(tool, state, 80),
+        *definition_lines(tool),
         fact_lines(tool_facts(tool, state, CHANGES), 21, 80),
         call_answer.result_line(ToolResult("", kinds=(text,)), 1),
     )
