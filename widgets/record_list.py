@@ -56,7 +56,7 @@ class RecordList(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "filter", "filter", id="list.filter"),
         Binding("y", "copy", "copy", show=False, id="list.copy"),
-        Binding("escape", "clear_filter", "clear filter", show=False, id="list.clear"),
+        Binding("escape", "clear_filter", "clear filter", id="list.clear"),
     ]
 
     records: reactive[tuple[Record, ...]] = reactive((), always_update=True, layout=False, init=False)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import ClassVar, TypeVar
 
 from textual import events
-from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
@@ -90,7 +89,7 @@ class BaseScreen(InContext, Screen[None]):
     help_lines: ClassVar[tuple[str, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: esc leaves an input before anything nearer takes it.
-        Binding("escape", "leave_input", show=False, priority=True, id="page.leave_input"),
+        Binding("escape", "leave_input", "leave field", priority=True, id="page.leave_input"),
         Binding("escape,q", "leave", "back", show=False, id="page.back"),
     ]
     VERTICAL_BREAKPOINTS = [(0, "-short"), (40, "-tall")]  # noqa: RUF012 - as Textual declares it
@@ -180,6 +179,8 @@ class BaseScreen(InContext, Screen[None]):
         """Offer only the keys that work now."""
         if self.why_not(action):
             return False
+        if action == "leave_input":
+            return isinstance(self.focused, Input | TextArea) and not self.is_filtering
         if action in self.when_not_typing:
             return not isinstance(self.focused, Input)
         return super().check_action(action, parameters)
@@ -232,8 +233,6 @@ class BaseScreen(InContext, Screen[None]):
 
     def action_leave_input(self) -> None:
         """Leave an input for the list beside it; a filter closes itself."""
-        if not isinstance(self.focused, Input | TextArea) or self.is_filtering:
-            raise SkipAction
         self.leave_input()
 
     @property

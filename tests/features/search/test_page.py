@@ -16,7 +16,7 @@ from inspector.features.search import results_pane as content
 from inspector.features.search.edit_pane import EditPane
 from inspector.features.search.page import SearchScreen
 from inspector.features.search.rankers_pane import RankersPane
-from inspector.features.search.score_text import ScorePane
+from inspector.features.search.score_text import DefinitionPane, ScorePane
 from inspector.features.search.search_job import Pane, error_line
 from inspector.features.search.why_not_pane import WhyNotPane
 from inspector.search.answer.why_not import why_not
@@ -70,6 +70,31 @@ async def test_enter_searches_as_a_person_and_loads_nothing() -> None:
         screen = seen(pilot)
         assert "✓ adds up" in screen
         assert "not in this tool  late" in screen
+
+
+async def test_the_footer_says_how_to_leave_the_field_and_how_to_clear_a_filter() -> None:
+    async with app_rig() as (pilot, _):
+        await goes(pilot, "search")
+        await until(pilot, lambda: "esc leave field" in seen(pilot))
+        await _searched(pilot, "refund")
+        assert "esc leave field" not in seen(pilot)
+        await pilot.press("slash", "x")
+        await until(pilot, lambda: "esc clear filter" in seen(pilot))
+
+
+async def test_no_name_is_cut_where_the_parts_beside_the_list_can_give_way() -> None:
+    long = MemoryServer(
+        [Tool("chrome-devtools", f"performance_start_trace_{n}", "Refund.") for n in range(3)]
+    )
+    async with app_rig(servers={"chrome-devtools": long}) as (pilot, _):
+        found = await _searched(pilot, "refund")
+        for key, pane in (("d", DefinitionPane), ("s", ScorePane)):
+            await pilot.press(key)
+            await until(pilot, lambda pane=pane: _pane(pilot) is pane)  # type: ignore[misc]
+            assert seen(pilot).count("chrome-devtools:performance_start_trace_") >= 3
+        await pilot.resize_terminal(200, 40)
+        await until(pilot, lambda: len([one for one in pilot.app.screen.query(Pane) if one.region]) == 2)
+        assert found.size.width < 90
 
 
 async def test_l_loads_the_tool_and_unloads_it_again() -> None:
