@@ -23,6 +23,7 @@ from inspector.features.feature_list import FEATURES
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.start import Way
+    from inspector.config.configuration import Configuration
     from inspector.core.server import ServerSpec
     from inspector.session.workbench import Workbench
 
@@ -124,7 +125,7 @@ async def _start(
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitor import ModalElicitor
     from inspector.app.opening import Opened, SystemClipboard, has_consent
-    from inspector.app.place import ScenarioPage
+    from inspector.app.place import ScenarioPage, TracePage
     from inspector.cli import composition
     from inspector.cli.configuration import as_seen, is_the_demo, whole_configuration
     from inspector.cli.location import source_words
@@ -133,7 +134,8 @@ async def _start(
     from widgets import cover_with
 
     cover_with(clean)
-    configuration = whole_configuration(options)
+    options, configuration, session = await asyncio.to_thread(_shared, options, stack)
+    configuration = configuration or whole_configuration(options)
     memory = composition.open_memory(options)
     if configuration.named:
         await app.answer_typed()  # What was typed before the question is there is no answer to it.
@@ -155,11 +157,23 @@ async def _start(
         clipboard=SystemClipboard(os.environ),
         approves=options.approve,
         elicitor=elicitor,
-        home="session" if scenario or is_the_demo(configuration) else "servers",
-        first=ScenarioPage(scenario) if scenario else None,
+        home="session" if scenario or is_the_demo(configuration) else "timeline" if session else "servers",
+        first=ScenarioPage(scenario) if scenario else TracePage(session) if session else None,
         watches=watch,
         source=source_words(options),
     )
+
+
+def _shared(options: Options, stack: AsyncExitStack) -> "tuple[Options, Configuration | None, str]":
+    """For a session in a file: a database of its own, no server, and its id. Raises ConfigError."""
+    from inspector.config.configuration import Configuration
+    from inspector.store.shared_session import is_shared, opened_session
+
+    file = " ".join(options.server)
+    if not is_shared(file):
+        return options, None, ""
+    database, session = stack.enter_context(opened_session(Path(file)))
+    return replace(options, server=(), database=database), Configuration(file, ()), session
 
 
 def parts_of(options: Options, bench: "Workbench") -> Parts:

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, is_dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -23,10 +24,29 @@ from inspector.core.redaction import clean, write
 from inspector.core.report import Block, Facts, Table
 from widgets import visible
 
+_page: ContextVar[list[Block] | None] = ContextVar("page", default=None)
+
+
+@contextmanager
+def gathered() -> Iterator[list[Block]]:
+    """Gather what is said and shown, instead of printing it."""
+    page: list[Block] = []
+    before = _page.set(page)
+    try:
+        yield page
+    finally:
+        _page.reset(before)
+
+
+def is_gathered() -> bool:
+    """Whether nothing is printed, but made into a page, which is as wide as it likes."""
+    return _page.get() is not None
+
 
 def terminal_width() -> int:
     """The width of the terminal in cells; where there is none, nothing is too wide."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    is_shown = sys.stdout.isatty() and not is_gathered()
+    return shutil.get_terminal_size().columns if is_shown else sys.maxsize
 
 
 def say(text: str = "", *, err: bool = False, exact: bool = False) -> None:
@@ -34,12 +54,17 @@ def say(text: str = "", *, err: bool = False, exact: bool = False) -> None:
 
     A question to the person is `exact`: what would run has to be read as it is.
     """
+    if not err and (page := _page.get()) is not None:
+        page.append(text)
+        return
     with written(err=err):
         click.echo(visible(text if exact else clean(text)), err=err)
 
 
 def say_json(value: object) -> None:
     """Print JSON without secrets, and in ASCII, so that nothing can control the terminal."""
+    if is_gathered():
+        raise click.UsageError("a page has no JSON: leave out --json, or `export`")
     with written():
         click.echo(json.dumps(clean(value), indent=2, default=_plain))
 
@@ -56,6 +81,9 @@ def write_file(path: Path, text: str | bytes) -> None:
 
 def say_raw(text: str) -> None:
     """Print text without its secrets that may control the terminal, without a line break at its end."""
+    if is_gathered():
+        say(text.rstrip("\n"))
+        return
     with written():
         click.echo(clean(text), nl=False)
 
@@ -77,7 +105,9 @@ def show(data: object, report: Iterable[Block]) -> None:
 def say_report(report: Iterable[Block]) -> None:
     """Print lines, facts, and tables with their titles and notes."""
     for part in report:
-        if isinstance(part, Table):
+        if (page := _page.get()) is not None:
+            page.append(part)
+        elif isinstance(part, Table):
             say_table(part)
         elif isinstance(part, Facts):
             say_facts(part)

@@ -23,6 +23,7 @@ FEATURE = Feature(
             "tools",
             at="page:AccessScreen",
             has_content=has_policy,
+            command="config access",
         ),
     ),
     commands=(CommandInfo("config access", "command:access"),),

@@ -11,6 +11,7 @@ FEATURE = Feature(
             "Talk to a model, and see what each call sends.",
             "chat",
             at="page:SessionScreen",
+            command="sessions show",
         ),
     ),
     commands=(CommandInfo("chat", "command:chat", "Talk"),),

@@ -11,6 +11,7 @@ FEATURE = Feature(
             "What keeps tools from being found, chosen, called right.",
             "tools",
             at="page:FindingsScreen",
+            command="check",
         ),
     ),
     commands=(CommandInfo("check", "command:check", "Find"),),

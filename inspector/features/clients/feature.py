@@ -11,6 +11,7 @@ FEATURE = Feature(
             "What Claude Code, Codex, VS Code and others do with the tools.",
             "tools",
             at="page:ClientsScreen",
+            command="clients",
         ),
         PageInfo(
             "manifest",
@@ -19,6 +20,7 @@ FEATURE = Feature(
             "tools",
             at="request_page:ManifestScreen",
             view_of="clients",
+            command="tools --request",
         ),
     ),
     commands=(

@@ -16,9 +16,21 @@ AUDIT: "Part[Callable[[], Audit]]" = Part(beside_session=True)
 FEATURE = Feature(
     "cost",
     pages=(
-        PageInfo("budget", "budget", "What the next request costs; what-if.", "cost", at="page:BudgetScreen"),
         PageInfo(
-            "ways", "strategies", "The same calls under five loading strategies.", "cost", part_of="budget"
+            "budget",
+            "budget",
+            "What the next request costs; what-if.",
+            "cost",
+            at="page:BudgetScreen",
+            command="cost",
+        ),
+        PageInfo(
+            "ways",
+            "strategies",
+            "The same calls under five loading strategies.",
+            "cost",
+            part_of="budget",
+            command="cost",
         ),
         PageInfo(
             "machine",
@@ -26,6 +38,7 @@ FEATURE = Feature(
             "What the servers of every MCP client cost.",
             "cost",
             at="audit.page:MachineScreen",
+            command="audit",
         ),
     ),
     commands=(

@@ -22,6 +22,7 @@ FEATURE = Feature(
             "The last question with every tool bound and with discovery.",
             "chat",
             at="race.page:RaceScreen",
+            command="race",
         ),
         PageInfo(
             "runs",
@@ -30,6 +31,7 @@ FEATURE = Feature(
             "lab",
             at="runs.page:RecordedRunsScreen",
             view_of="bench",
+            command="bench runs",
         ),
         PageInfo(
             "scenarios",
@@ -37,6 +39,7 @@ FEATURE = Feature(
             "Run scenarios; see what the guards count.",
             "lab",
             at="page:ScenarioScreen",
+            command="scenario",
         ),
     ),
     commands=(

@@ -25,6 +25,7 @@ FEATURE = Feature(
             "tools",
             at="page:MarketplaceScreen",
             has_content=has_plugins,
+            command="marketplace",
         ),
     ),
     commands=(

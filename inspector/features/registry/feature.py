@@ -28,6 +28,7 @@ FEATURE = Feature(
             "tools",
             at="page:RegistryScreen",
             has_content=has_tools,
+            command="registry",
         ),
     ),
     commands=(

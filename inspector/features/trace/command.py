@@ -1,6 +1,7 @@
 """`toolsight sessions`: those recorded, one as its timeline, events or spans, and what calls follow what."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -20,24 +21,25 @@ from inspector.cli.options import (
     require_nobody,
     session_command,
 )
-from inspector.cli.table import Progress, is_json, say, say_json, say_raw, say_report, show
+from inspector.cli.table import Progress, is_gathered, is_json, say, say_json, say_raw, say_report, show
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import EVENT_TYPES, Record
 from inspector.core.events.base import record_json
 from inspector.core.inertia import Aging, InertiaGraph
-from inspector.core.number import count, plural, shown_moment
+from inspector.core.number import shown_moment
 from inspector.core.ports import EventStore, SessionSummary, SystemClock
 from inspector.core.redaction import clean
-from inspector.core.report import COUNT, NAME, NUMBER, SHARE, TIME, Column, Table
+from inspector.core.report import COUNT, NAME, NUMBER, TIME, Column, Table
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
 from inspector.core.turns import turns
 from inspector.features.agents.finding import KINDS, by_tokens, findings
-from inspector.features.trace.facts import tally_facts
+from inspector.features.trace.facts import timeline_report
 from inspector.loop.flow import Flow, exported, flows, following, warmth
-from inspector.session.timeline import ModelCall, Timeline
+from inspector.session.timeline import Timeline
 from inspector.store.call_history import RecordedCalls
 from inspector.store.server_memory import TapNotes
+from inspector.store.shared_session import is_shared, opened_session
 from inspector.store.store import SqliteStore
 
 _SESSIONS = (
@@ -82,24 +84,6 @@ def _say_spans(records: Sequence[Record], *, content: bool) -> None:
 
 # A recorded session's timeline as text: what each model call did, and which tools were bound when, and why.
 
-_CALLS = (
-    Column("call", "number", NUMBER),
-    Column("message", kind=NUMBER),
-    Column("tool tokens", "tool_tokens", NUMBER),
-    Column("same", kind=NUMBER),
-    Column("resent", kind=NUMBER),
-    Column("accuracy", "tally.accuracy", SHARE),
-    Column("what it did", lambda call: _did(call)),
-)
-_MOVES = (
-    Column("before call", "call", NUMBER),
-    Column("#", "seq", NUMBER),
-    Column("tool"),
-    Column("from", "binding_from"),
-    Column("to", lambda move: move.binding_to or "gone"),
-    Column("why", lambda move: move.reason or move.cause),
-)
-
 
 def _timeline_json(session: str, shown: Timeline) -> dict[str, Any]:
     moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
@@ -114,30 +98,6 @@ def _timeline_json(session: str, shown: Timeline) -> dict[str, Any]:
         "rest": shown.rest(shown.now),
         "tally": asdict(shown.tally(shown.now)),
     }
-
-
-def _timeline(session: str, shown: Timeline) -> Iterator[str | Table]:
-    """Which tools were bound in each model call of a session, and every change."""
-    yield f"session {session}   {count(len(shown.calls), shown.kind)}"
-    if shown.calls:
-        yield ""
-        yield Table.of(_CALLS, shown.calls)
-    yield ""
-    for binding, tools in shown.rest(shown.now).items():
-        if tools:
-            yield f"{tools:,} {plural(tools, 'tool was', 'tools were')} {binding} throughout"
-    moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
-    if not moves:
-        yield "No tool was bound or unbound."
-        return
-    yield ""
-    yield Table.of(_MOVES, moves)
-    yield ", ".join(f"{name} {text}" for name, text in tally_facts(shown.tally(shown.now)))
-
-
-def _did(call: ModelCall) -> str:
-    did = "\n".join(f"{action.kind}  {action.text}" for action in call.actions)
-    return did or ("thought" if call.think else "")
 
 
 TIMELINE, EVENTS, SPANS = "timeline", "events", "spans"
@@ -177,7 +137,7 @@ def show_session(
 ) -> None:
     """Show a session as a timeline, events or spans.
 
-    Without SESSION, shows the newest session.
+    Without SESSION, shows the newest session; SESSION may be a file that ends in .toolsight.
 
     \b
     toolsight sessions show --kind search --kind evict
@@ -185,20 +145,23 @@ def show_session(
     """
     form = _form(form, asks_events=bool(kinds or limit), asks_spans=content)
     require_nobody(chosen)
-    store = open_store(chosen)
-    session = _chosen(store, session)
-    if form == SPANS:
-        _say_spans(store.read(session), content=content)
-    elif form == TIMELINE:
-        from inspector.features.agents.facts import tools_json, tools_shown
+    with _opened(session, chosen) as (store, found):
+        if form == SPANS:
+            _say_spans(store.read(found), content=content)
+        elif form == TIMELINE:
+            _show_timeline(store, found)
+        else:
+            records = store.read(found, kinds=kinds, limit=limit)
+            show([record_json(record) for record in records], [Table.of(_EVENTS, records)])
 
-        shown = Timeline.of(store.stream(session))
-        tools = by_tokens([findings(store.read(session, kinds=KINDS), lambda _model: None)])
-        data = _timeline_json(session, shown) | {"tools": tools_json(tools)}
-        show(data, chain(_timeline(session, shown), tools_shown(tools)))
-    else:
-        records = store.read(session, kinds=kinds, limit=limit)
-        show([record_json(record) for record in records], [Table.of(_EVENTS, records)])
+
+def _show_timeline(store: EventStore, session: str) -> None:
+    from inspector.features.agents.facts import tools_json, tools_shown
+
+    shown = Timeline.of(store.stream(session))
+    tools = by_tokens([findings(store.read(session, kinds=KINDS), lambda _model: None)])
+    data = _timeline_json(session, shown) | {"tools": tools_json(tools)}
+    show(data, chain(timeline_report(session, shown, drawn=is_gathered()), tools_shown(tools)))
 
 
 def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:
@@ -208,6 +171,17 @@ def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:
     if asks_spans and form not in (None, SPANS):
         raise click.UsageError("--content goes with --as spans")
     return form or (EVENTS if asks_events else SPANS if asks_spans else TIMELINE)
+
+
+@contextmanager
+def _opened(session: str, chosen: Options) -> Iterator[tuple[EventStore, str]]:
+    """A store, and the session in it: of a file that was shared, of that name, or the newest one."""
+    if is_shared(session):
+        with opened_session(Path(session)) as (database, found), SqliteStore(database) as store:
+            yield store, found
+    else:
+        with open_store(chosen) as store:
+            yield store, _chosen(store, session)
 
 
 def _chosen(store: EventStore, session: str) -> str:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from inspector.app.draw.table import ICONS
 from inspector.core.budget import Prices
-from inspector.core.number import money, percent, signed, signed_percent, tokens
-from inspector.core.report import NOTHING, Fact, Facts
+from inspector.core.number import count, money, percent, plural, signed, signed_percent, tokens
+from inspector.core.report import NOTHING, NUMBER, SHARE, Block, Column, Fact, Facts, Table
 from inspector.core.session import CallCost
-from inspector.session.timeline import Tally
+from inspector.session.timeline import Lane, ModelCall, Tally, Timeline
 from inspector.tokens.accounting import (
     answer_line,
     computed_dollars,
@@ -17,6 +18,9 @@ from inspector.tokens.accounting import (
 )
 
 _MILLION = 1_000_000
+# The most calls that are drawn.
+_DRAWN = 60
+MOVED = "›"
 
 
 def call_facts(cost: CallCost, prices: Prices | None) -> Facts:
@@ -100,3 +104,72 @@ def tally_facts(tally: Tally) -> Iterator[tuple[str, str]]:
     yield "recoveries", f"{tally.recoveries}"
     if tally.refusals:
         yield "refused by you", f"{tally.refusals}"
+
+
+# A session's timeline: what each model call did, and which tools were bound when, and why.
+
+_CALLS = (
+    Column("call", "number", NUMBER),
+    Column("message", kind=NUMBER),
+    Column("tool tokens", "tool_tokens", NUMBER),
+    Column("same", kind=NUMBER),
+    Column("resent", kind=NUMBER),
+    Column("accuracy", "tally.accuracy", SHARE),
+    Column("what it did", lambda call: _did(call)),
+)
+_MOVES = (
+    Column("before call", "call", NUMBER),
+    Column("#", "seq", NUMBER),
+    Column("tool"),
+    Column("from", "binding_from"),
+    Column("to", lambda move: move.binding_to or "gone"),
+    Column("why", lambda move: move.reason or move.cause),
+)
+
+
+def timeline_report(session: str, shown: Timeline, *, drawn: bool = False) -> Iterator[Block]:
+    """Which tools were bound in each model call of a session, and every change.
+
+    It is `drawn` where there is room: a row a tool, a column a call.
+    """
+    yield f"session {session}   {count(len(shown.calls), shown.kind)}"
+    if shown.calls:
+        yield ""
+        yield Table.of(_CALLS, shown.calls)
+    if drawn and (asked := {call.message: call.said for call in shown.calls if call.said}):
+        yield Facts(tuple(Fact(f"message {number}", said) for number, said in asked.items()), "Messages")
+    if drawn and shown.calls and shown.lanes:
+        yield _drawn(shown)
+    yield ""
+    for binding, tools in shown.rest(shown.now).items():
+        if tools:
+            yield f"{tools:,} {plural(tools, 'tool was', 'tools were')} {binding} throughout"
+    moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
+    if not moves:
+        yield "No tool was bound or unbound."
+        return
+    yield ""
+    yield Table.of(_MOVES, moves)
+    yield ", ".join(f"{name} {text}" for name, text in tally_facts(shown.tally(shown.now)))
+
+
+def _drawn(shown: Timeline) -> Table:
+    """A sign for the binding of each tool in each of the newest calls, and at the end."""
+    first = max(shown.now - _DRAWN, 1)
+    columns = range(first, shown.now + 1)
+    heads = ("tool", *(str(column) if column < shown.now else "end" for column in columns))
+
+    def cells(lane: Lane) -> Iterator[str]:
+        for binding, moved in lane.states(first, len(columns)):
+            sign = ICONS[binding][0] if binding is not None else ""
+            yield f"{sign}{MOVED}" if moved else sign
+
+    rows = tuple((lane.tool, *cells(lane)) for lane in shown.lanes)
+    signs = "  ".join(f"{sign} {binding}" for binding, (sign, _) in ICONS.items())
+    note = f"{signs}  {MOVED} moved before that call"
+    return Table(f"Tools by {shown.kind}", heads, rows, notes=(note,))
+
+
+def _did(call: ModelCall) -> str:
+    did = "\n".join(f"{action.kind}  {action.text}" for action in call.actions)
+    return did or ("thought" if call.think else "")

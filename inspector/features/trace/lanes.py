@@ -16,13 +16,13 @@ from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.core.number import count
 from inspector.core.session import Binding
+from inspector.features.trace.facts import MOVED
 from inspector.session.timeline import Timeline
 from widgets import Column, Record, RecordList, middle
 from widgets.record import GAP
 
 # The key prefix of the summary rows; no tool id begins like it.
 REST = "\0"
-MOVED = "›"
 _CURSOR = "on $primary 30%"
 _LEAST_CELL, _MOST_CELL = 3, 5
 _LEAST_NAME, _MOST_NAME = 22, 36
