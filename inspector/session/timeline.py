@@ -7,7 +7,7 @@ they caused appear in column `n + 1`, the first call to see them. The column aft
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from inspector.core.access import matches
@@ -30,8 +30,10 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.fold.tool import evolve, step
+from inspector.core.message import arguments_text
 from inspector.core.number import count
 from inspector.core.session import Binding, CallCost, SessionState, ToolState
+from inspector.core.text import one_line, shortened
 from inspector.core.tool import server_of
 
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
@@ -101,12 +103,16 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something the model did, or a reaction to it: a search, a call, a rejection, a loop."""
+    """Something the model did, or a reaction to it: a search, a call, a rejection, a loop.
+
+    `arguments` are those of a call that has a result, on one line of at most 300 characters.
+    """
 
     seq: int
     kind: str
     text: str
     ok: bool = True
+    arguments: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +156,7 @@ class Timeline:
         self._messages = 0
         self._by_hand: set[str] = set()
         self._unanswered: dict[str, ModelCall] = {}
+        self._arguments: dict[str, str] = {}
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> Self:
@@ -199,15 +206,16 @@ class Timeline:
                 self._messages += 1
             case ModelRequested() as event:
                 self.calls.append(self._call(record.seq, event))
-            case CallStarted(call_id=call_id, by=by, tool=tool):
+            case CallStarted(call_id=call_id, by=by, tool=tool, arguments=arguments):
                 (self._by_hand.discard if by == "model" else self._by_hand.add)(call_id)
+                self._arguments[call_id] = shortened(one_line(arguments_text(arguments)), _ACTION_LIMIT)
                 if by == "model" and (not self.calls or self.calls[0].called):
                     self.calls.append(self._tool_call(record.seq, tool))
                     self._unanswered[call_id] = self.calls[-1]
             case TaskChanged(call_id=call_id) | CallFinished(call_id=call_id) if call_id in self._unanswered:
-                self._unanswered[call_id].actions.append(_action(record))
+                self._unanswered[call_id].actions.append(self._action(record))
             case event if isinstance(event, _ACTIONS) and self.calls and self._is_model(event):
-                self.calls[-1].actions.append(_action(record))
+                self.calls[-1].actions.append(self._action(record))
 
     @property
     def kind(self) -> str:
@@ -221,6 +229,12 @@ class Timeline:
             self.lanes.append(lane)
         sent = sum(one.tokens for one in self._state.tools.values() if one.binding.is_bound)
         return ModelCall(self.now, seq, 0, "", sent, 0, 0, "", think=False, tally=self._tally(), called=tool)
+
+    def _action(self, record: Record) -> Action:
+        event = record.event
+        if isinstance(event, CallFinished):
+            return replace(_action(record), arguments=self._arguments.pop(event.call_id, ""))
+        return _action(record)
 
     def _is_model(self, event: Event) -> bool:
         if isinstance(event, CallFinished | TaskChanged):

@@ -54,7 +54,7 @@ STORY: list[Event] = [
     found(),
     ToolLoaded("shop:list", 100, "search: orders"),
     request(2, "shop:list", same=50, resent=100, change="1 tool added"),
-    CallStarted("c1", "shop:list", {}),
+    CallStarted("c1", "shop:list", {"city": "Oslo", "days": 3, "why": f"a\nb {'c' * 900}"}),
     CallFinished("c1", "shop:list", True, "3 orders", 12.0),
     LoopDetected("shop:list", 3, 120.0, "abc", "try another"),
     ToolEvicted("shop:list", "called 3x with equal arguments", "loop"),
@@ -62,6 +62,12 @@ STORY: list[Event] = [
     CallRejected("c2", "shop:list", "not loaded", "search first"),
     TurnEnded("answered", "three"),
 ]
+
+
+def test_a_call_has_its_arguments_on_one_line_of_bounded_length() -> None:
+    result = next(one for one in Timeline.of(records(STORY)).calls[1].actions if one.kind == "result")
+    assert result.arguments.startswith("city=Oslo  days=3  why=a b ccc".replace("  ", " "))
+    assert len(result.arguments) <= 300
 
 
 def test_a_record_without_model_calls_has_a_column_for_each_call_of_a_tool() -> None:

@@ -10,39 +10,94 @@ from typing import Any, Final, Literal
 
 from inspector.core.error import ConfigError
 from inspector.core.message import ToolResult
-from inspector.core.text import closest
+from inspector.core.text import closest, shortened
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject, compact
-from inspector.schema.schema import SchemaField, fields
+from inspector.schema.schema import SchemaField, elements, fields
 
 CallForm = Literal["line", "json-rpc"]
 CALL_FORMS: Final = ("line", "json-rpc")
+_ELEMENT, _DEEPEST = "[]", 20
+_NAME = re.compile(r"\w[\w\-]*")
+_NAME_END = re.compile(r"(?=\.|\[\]|$)")
 _ONE_OBJECT = "Write one object, such as '{\"a\": 1}', and nothing else."
 
 
-def read_arguments(tool: Tool, words: Sequence[str], read: Callable[[str], str]) -> JsonObject:
+def read_arguments(
+    tool: Tool, words: Sequence[str], read: Callable[[str], str], saved: JsonObject | None = None
+) -> JsonObject:
     """The arguments in words: one JSON object or `@FILE` with one, or `KEY=VALUE` and `KEY:=JSON`.
 
     A value of `KEY=` is read as its parameter's type; `@FILE` in place of a value stands for the file's text,
-    which `read` returns. Raises ConfigError.
+    which `read` returns. `a.b` is b of the object a, `a[]` one more element of the array a; of objects in
+    an array the last one gets what it lacks. What was `saved` is changed. Raises ConfigError.
     """
     first = words[0].lstrip() if words else ""
     if first.startswith(("{", "@")):
-        return _object(words, read)
-    known = {field.name: field for field in fields(tool.input_schema)}
-    arguments: dict[str, Any] = {}
+        return {**(saved or {}), **_object(words, read)}
+    known = {field.name for field in fields(tool.input_schema)}
+    arguments: Any = saved or {}
     for word in words:
         name, sign, text = word.partition("=")
         is_json = name.endswith(":") and name not in known
         name = name.removesuffix(":") if is_json else name
         if not sign:
             raise ConfigError(f"'{word}' has no value", hint=f"Write {name}=VALUE.")
+        way, field = _way(tool, name)
+        text = read(text[1:]) if text.startswith("@") else text
+        value = _value(None if is_json else field, name, text, is_json=is_json)
+        arguments = _changed(arguments, way, value)
+    return dict(arguments)
+
+
+def _way(tool: Tool, path: str) -> tuple[list[str], SchemaField | None]:
+    """The names and `[]` that lead to a value, and what the schema says of it, None if nothing.
+
+    A name in the schema that has a dot or `[]` in it is that name. Raises ConfigError.
+    """
+    root, rest = tool.input_schema, f".{path}"
+    way: list[str] = []
+    field: SchemaField | None = SchemaField("", "object", schema=root)
+    while rest:
+        so_far = path[: max(0, len(path) - len(rest))]
+        kind = "array" if rest.startswith(_ELEMENT) else "object"
+        if field is not None and not {kind, "any"}.intersection(field.type.split(" or ")):
+            raise ConfigError(f"{so_far} is {field.type}, not {kind}", hint=f"Write {so_far}=VALUE.")
+        if kind == "array":
+            way, rest = [*way, _ELEMENT], rest.removeprefix(_ELEMENT)
+            field = field and elements(field, root)
+            continue
+        known = {one.name: one for one in fields(field.schema, root)} if field is not None else {}
+        names = [rest[1 : match.start()] for match in _NAME_END.finditer(rest, 1)]
+        name = next((name for name in reversed(names) if name in known), names[0])
+        if rest[0] != "." or not (name or name in known) or len(way) == _DEEPEST:
+            raise ConfigError(
+                f"'{shortened(path, 200)}' leads to no value", hint="Write a.b=VALUE or a[]=VALUE."
+            )
         if name not in known and known:
             near = ", ".join(closest(name, list(known)) or known)
-            raise ConfigError(f"{tool.id} has no parameter '{name}'", hint=f"Parameters: {near}.")
-        text = read(text[1:]) if text.startswith("@") else text
-        arguments[name] = _value(None if is_json else known.get(name), name, text, is_json=is_json)
-    return arguments
+            raise ConfigError(f"{so_far or tool.id} has no parameter '{name}'", hint=f"Parameters: {near}.")
+        way, field, rest = [*way, name], known.get(name), rest[1 + len(name) :]
+    return way, field
+
+
+def _changed(node: Any, way: Sequence[str], value: Any) -> Any:
+    """An object or array with another value where the way leads; what is in its way goes."""
+    if not way:
+        return value
+    step, *rest = way
+    if step != _ELEMENT:
+        own = node if isinstance(node, dict) else {}
+        return {**own, step: _changed(own.get(step), rest, value)}
+    items = list(node) if isinstance(node, list) else []
+    last = items.pop() if items and rest and not _has(items[-1], rest) else None
+    return [*items, _changed(last, rest, value)]
+
+
+def _has(node: Any, way: Sequence[str]) -> bool:
+    """Whether there is something where the way leads; never in an array, which takes one more."""
+    step, *rest = way
+    return isinstance(node, dict) and step in node and (not rest or _has(node[step], rest))
 
 
 def _is_text(field: SchemaField | None, text: str) -> bool:
@@ -81,7 +136,8 @@ def command_line(tool: Tool, arguments: JsonObject, source: Sequence[str] = ()) 
     """The call as a line for a shell, which `read_arguments` reads; `source` says which servers are meant."""
     known = {field.name: field for field in fields(tool.input_schema)}
     is_plain = all(
-        (name in known or not known) and re.fullmatch(r"[\w.][\w.\-]*", name) for name in arguments
+        re.fullmatch(r"[\w.][\w.\-]*", name) if name in known else not known and _NAME.fullmatch(name)
+        for name in arguments
     )
     words = [_word(known.get(name), name, value) for name, value in arguments.items()]
     return shlex.join(["toolsight", "call", tool.id, *(words if is_plain else [compact(arguments)]), *source])

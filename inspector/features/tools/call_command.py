@@ -62,12 +62,12 @@ def call(
 ) -> None:
     """Call TOOL with these arguments and print its result.
 
-    TOOL is SERVER:NAME, or a name that only one server has. Each value is read as its parameter's type: text
-    as is, anything else as JSON; KEY:=JSON is always JSON. @FILE in place of a value is the file's text, and
-    alone an object with all arguments; @- is the standard input. A call that destroys something asks first;
-    --yes allows it. With --saved, words change the saved arguments, and the result is compared with the saved
-    one. The exit code is 1 if the tool reports an error, was not called, or its result does not fit its
-    output schema.
+    TOOL is SERVER:NAME, or a name that only one server has. Each value is read as its parameter's type:
+    text as is, anything else as JSON; KEY:=JSON is always JSON. `a.b=1` sets b of the object a, `a[]=1`
+    adds to the array a. @FILE in place of a value is the file's text, and alone an object with all
+    arguments; @- is the standard input. A call that destroys something asks first; --yes allows it. With
+    --saved, words change the saved arguments, and the result is compared with the saved one. The exit
+    code is 1 if the tool reports an error, was not called, or its result does not fit its output schema.
 
     \b
     toolsight call weather:get_forecast city=Oslo days=3 --save oslo --demo
@@ -153,7 +153,7 @@ async def _called(tool_id: str, words: Sequence[str], chosen: Options, wanted: _
     async with headless(chosen, opened, record=True, listing=True) as bench:
         tool = _tool(bench, tool_id)
         saved = wanted.before.arguments if wanted.before is not None else {}
-        given = {**saved, **read_arguments(tool, words, _text_of)}
+        given = read_arguments(tool, words, _text_of, saved)
         if wanted.form:
             text = written(wanted.form, tool, given, source_words(chosen))
             show({"form": wanted.form, "call": text}, [text])

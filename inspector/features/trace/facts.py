@@ -171,5 +171,5 @@ def _drawn(shown: Timeline) -> Table:
 
 
 def _did(call: ModelCall) -> str:
-    did = "\n".join(f"{action.kind}  {action.text}" for action in call.actions)
-    return did or ("thought" if call.think else "")
+    did = (filter(None, (action.kind, action.text, action.arguments)) for action in call.actions)
+    return "\n".join(map("  ".join, did)) or ("thought" if call.think else "")

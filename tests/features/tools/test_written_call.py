@@ -20,10 +20,19 @@ PARAMETERS: dict[str, Any] = {
     "either": {"type": ["string", "integer"]},
     "tags": {"type": "array"},
 }
+NESTED: dict[str, Any] = {
+    "place": {"$ref": "#/$defs/place"},
+    "free": {"type": ["object", "null"]},
+    "legs": {"type": "array", "items": {"properties": {"to": {}, "km": {"type": "integer"}, "via": {}}}},
+    "x[]": {"type": "string"},
+    "x": {"type": "array"},
+}
+_PLACE = {"properties": {"lat": {"type": "integer"}, "tag": {"type": "object"}, "unit.c": {"type": "string"}}}
 
 
 def _tool(parameters: dict[str, Any] = PARAMETERS) -> Tool:
-    return Tool("weather", "get", input_schema={"type": "object", "properties": parameters})
+    schema = {"type": "object", "properties": parameters, "$defs": {"place": _PLACE}}
+    return Tool("weather", "get", input_schema=schema)
 
 
 @pytest.mark.parametrize(
@@ -36,10 +45,27 @@ def _tool(parameters: dict[str, Any] = PARAMETERS) -> Tool:
         (("@-",), {"city": "Oslo"}),
         (('{"days": 1}',), {"days": 1}),
         ((), {}),
+        (
+            ("place.lat=1", "place.tag.x=y", "place.unit.c=u"),
+            {"place": {"lat": 1, "tag": {"x": "y"}, "unit.c": "u"}},
+        ),
+        (("free.a.b=1", "free.c[]=2", "free.c[]:=3"), {"free": {"a": {"b": "1"}, "c": ["2", 3]}}),
+        (("legs[].to=A", "legs[].km=1", "legs[].to=B"), {"legs": [{"to": "A", "km": 1}, {"to": "B"}]}),
+        (("legs[].via.a=1", "legs[].via.b=2"), {"legs": [{"via": {"a": "1", "b": "2"}}]}),
+        (("x[]=1",), {"x[]": "1"}),
     ],
 )
 def test_words_are_read_as_arguments(words: tuple[str, ...], arguments: dict[str, Any]) -> None:
-    assert read_arguments(_tool(), words, FILES.__getitem__) == arguments
+    assert read_arguments(_tool(PARAMETERS | NESTED), words, FILES.__getitem__) == arguments
+
+
+def test_words_change_saved_arguments_where_they_lead() -> None:
+    saved = {"place": {"lat": 1, "tag": {"x": 1}}, "tags": ["a"], "city": "Oslo"}
+    kept = json.dumps(saved)
+    words = ("place.lat=2", "tags[]=b", "city=Rome")
+    changed = read_arguments(_tool(PARAMETERS | NESTED), words, FILES.__getitem__, saved)
+    assert changed == {"place": {"lat": 2, "tag": {"x": 1}}, "tags": ["a", "b"], "city": "Rome"}
+    assert json.dumps(saved) == kept
 
 
 @pytest.mark.parametrize(
@@ -52,11 +78,20 @@ def test_words_are_read_as_arguments(words: tuple[str, ...], arguments: dict[str
         (("{",), "not valid JSON"),
         (("@a.txt",), ""),
         (("@b.json", "city=a"), "a JSON object must hold all"),
+        (("city.x=1",), "city is string, not object Write city=VALUE"),
+        (("place[]=1",), "place is object, not array"),
+        (("place.lon=1",), "place has no parameter 'lon' Parameters: lat, tag, unit.c"),
+        (("place.lat=x",), "place.lat must be integer, not 'x'"),
+        (("legs[].km.x=1",), "legs[].km is integer, not object"),
+        (("tags[0]=1",), "weather:get has no parameter 'tags[0]' Parameters: tags"),
+        (("free..a=1",), "'free..a' leads to no value"),
+        (("tags[]a=1",), "'tags[]a' leads to no value"),
+        ((f"free{'.a' * 2000}=1",), "leads to no value"),
     ],
 )
 def test_words_that_are_no_arguments_are_refused(words: tuple[str, ...], said: str) -> None:
     with pytest.raises(ConfigError) as refused:
-        read_arguments(_tool(), words, FILES.__getitem__)
+        read_arguments(_tool(PARAMETERS | NESTED), words, FILES.__getitem__)
     assert said in f"{refused.value.message} {refused.value.hint}"
 
 

@@ -22,6 +22,7 @@ def test_calls_and_moves_are_printed_with_every_reason(toolsight: Toolsight) -> 
     printed = toolsight("sessions", "show", "20260101-a")
     assert printed.exit_code == 0, printed.stderr
     assert "search: orders" in printed.stdout
+    assert "shop:list  ok  12 ms  city=Oslo days=3 why=a b" in printed.stdout
     assert "called 3x with equal arguments" in printed.stdout
     assert "2 tools were deferred throughout" in printed.stdout
     assert "loads 1, evictions 1" in printed.stdout
