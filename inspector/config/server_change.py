@@ -17,7 +17,7 @@ from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, se
 from inspector.config.configuration import Configuration
 from inspector.config.consent import ServerConsent, describe
 from inspector.config.file import MAX_BYTES, is_file, parse_object, read_bytes, read_text, unusable
-from inspector.config.text_edit import with_member, without_member
+from inspector.config.text_edit import with_item, without_member
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
 from inspector.core.server import ServerSpec
@@ -138,7 +138,7 @@ class ConfigurationEditor:
                 raise ConfigError(f"{path} already has a server '{name}'", hint="Remove or rename it first.")
             entries = [one for one in _within(data, section).values() if isinstance(one, Mapping)]
             deferred = {"defer_loading": True} if any("defer_loading" in one for one in entries) else {}
-            return with_member(text, section, name, {**entry, **deferred})
+            return with_item(text, (*section, name), {**entry, **deferred})
 
         change, data = self._changed(path, added)
         after = self._read(path, data)

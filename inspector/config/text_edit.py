@@ -69,14 +69,31 @@ def _first(candidates: Iterable[str], suffix: str, wanted: Any, key: str) -> str
     raise KeyError(key)
 
 
-# Members of JSON objects. Comments and trailing commas stay as they are, and so do indentation and line ends.
+# Members of objects. Comments and trailing commas stay as they are, and so do indentation and line ends.
 
 
-def with_member(text: str, path: Sequence[str], key: str, value: Any) -> str:
-    """The text with a member behind the last one of the object that `path` leads to."""
-    wanted = parsed(text, ".json")
-    entry_at(wanted, path)[key] = value
-    return _first(_with_member(text, path[-1], key, value), ".json", wanted, path[-1])
+def with_item(text: str, path: Sequence[str], value: Any, suffix: str = ".json") -> str:
+    """The text where the keys lead to this value, whether they led to another one, or to nothing yet.
+
+    Objects that are missing on the way come with it; lists and what TOML and YAML have else are written on
+    one line. KeyError if something that is no object is in the way.
+    """
+    wanted = parsed(text, suffix)
+    inner, depth = wanted, 0
+    while isinstance(inner, dict) and depth < len(path) - 1 and path[depth] in inner:
+        inner, depth = inner[path[depth]], depth + 1
+    key = path[depth]
+    if not isinstance(inner, dict):
+        raise KeyError(key)
+    for name in reversed(path[depth + 1 :]):
+        value = {name: value}
+    is_new = key not in inner
+    inner[key] = value
+    if suffix not in (".toml", *_YAML):
+        edits = _with_member(text, path[:depth], key, value) if is_new else _with_other(text, key, value)
+    else:
+        edits = _with_line(text, path[:depth], key, value, suffix, is_new=is_new)
+    return _first(edits, suffix, wanted, key)
 
 
 def without_member(text: str, path: Sequence[str], key: str) -> str:
@@ -94,10 +111,43 @@ def _members(bare: str, key: str) -> Iterator[tuple[int, int, int]]:
             yield found.start(), found.end(), _DECODER.raw_decode(bare, found.end())[1]
 
 
-def _with_member(text: str, name: str, key: str, value: Any) -> Iterator[str]:
+def _with_other(text: str, key: str, value: Any) -> Iterator[str]:
+    for start, at, end in _members(bare_json(text), key):
+        lines = re.search(r"\n([ \t]*)\S", text[at:end])
+        outer = _indent(text, start)
+        unit = (lines[1].removeprefix(outer) or " " * _STEP) if lines else None
+        dumped = json.dumps(value, ensure_ascii=False, indent=unit)
+        line = "\r\n" if "\r\n" in text else "\n"
+        yield _edited(text, [(at, end, dumped.replace("\n", f"{line}{outer}"))])
+
+
+def _with_line(
+    text: str, above: Sequence[str], key: str, value: Any, suffix: str, *, is_new: bool
+) -> Iterator[str]:
+    """A key of TOML or YAML with another value; a new one below a header, before a sibling or in braces."""
+    written = json.dumps(value, ensure_ascii=False)
+    if not is_new:
+        for found in re.finditer(_KEY.format(re.escape(key)) + _VALUE, text, re.MULTILINE):
+            behind = " " if found["list"] else ""
+            yield _edited(text, [(*found.span("value"), f"{behind}{written}")])
+        return
+    line, sign = "\r\n" if "\r\n" in text else "\n", " = " if suffix == ".toml" else ": "
+    at = text.find(above[-1]) if above else 0
+    places = _HEADER if suffix == ".toml" else _SIBLING
+    for found in _near(places, text, at):
+        behind, ahead = ("", line) if suffix != ".toml" else (line, "")
+        yield _edited(
+            text, [(found.end(), found.end(), f"{behind}{found['indent']}{key}{sign}{written}{ahead}")]
+        )
+    for found in _near(_BRACE, text, at):
+        yield _edited(text, [(found.end(), found.end(), f"{key}{sign}{written}, ")])
+
+
+def _with_member(text: str, path: Sequence[str], key: str, value: Any) -> Iterator[str]:
     bare, line = bare_json(text), "\r\n" if "\r\n" in text else "\n"
     name_of = json.dumps(key, ensure_ascii=False)
-    for start, opening, end in _members(bare, name):
+    whole = [(0, bare.find("{"), len(bare.rstrip()))]
+    for start, opening, end in _members(bare, path[-1]) if path else whole:
         closing = end - 1
         last, behind = len(bare[:closing].rstrip()), len(text[:closing].rstrip())
         inside, is_empty = text[opening:closing], last == opening + 1
@@ -143,6 +193,11 @@ _KEY = r"(?:^|(?<=[\s{{,])|(?<=[\"']))(?:{})[\"']?[ \t]*[:=][ \t]*"
 _TOKEN = r"(?:\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|[^\s\"'\[\]{},#|>][^\n\"'\[\]{},#]*?(?=\s*(?:[],}\n#]|\Z)))"
 _COMMAND = re.compile(rf"{_KEY.format('command|cmd')}(?P<word>{_TOKEN})", re.MULTILINE)
 _ARGS = re.compile(rf"{_KEY.format('args')}(?:\[\s*|\r?\n(?P<dash>[ \t]*- ))", re.MULTILINE)
+# A list on a line or on several, a list of dashes, or another value.
+_VALUE = rf"(?P<value>\[[^\]]*\]|(?P<list>(?:[ \t]*\r?\n[ \t]*- [^\n]*)+)|{_TOKEN})"
+_HEADER = re.compile(r"^(?P<indent>[ \t]*)\[[^\[\n][^\n]*\][ \t]*(?:#[^\r\n]*)?", re.MULTILINE)
+_SIBLING = re.compile(r"^(?=(?P<indent>[ \t]*)(?:cmd|command|uri|url|type|name)[ \t]*:)", re.MULTILINE)
+_BRACE = re.compile(r"\{[ \t]*")
 _BETWEEN = r"(?:\s*,\s*|\s*\n[ \t]*- )"
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from inspector.config import text_edit
 from inspector.config.configuration import Configuration, target
 from inspector.config.file import parse_object
 from inspector.config.reader import read
 from inspector.config.server_change import ConfigurationEditor
-from inspector.config.text_edit import with_member, without_member
+from inspector.config.text_edit import with_item, without_member
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
 from inspector.core.redaction import clean
@@ -73,13 +74,72 @@ def test_any_member_is_added_behind_the_others_and_removed_without_a_trace(
     if not members:
         return
     text = json.dumps({"before": "{", "in": members, "after": ["}"]}, indent=indent)
-    added = with_member(text, ("in",), key, value)
+    added = with_item(text, ("in", key), value)
     parsed = parse_object(Path("x.json"), added)
     assert list(parsed["in"].items()) == [*members.items(), (key, value)]
     assert without_member(added, ("in",), key) == text
     for other in members:
         left = parse_object(Path("x.json"), without_member(added, ("in",), other))
         assert left["in"] == {name: one for name, one in parsed["in"].items() if name != other}
+
+
+@given(
+    members=st.dictionaries(st.text(max_size=6), _JSON, min_size=1, max_size=4),
+    indent=st.sampled_from([None, 0, 2, "\t"]),
+    value=_JSON,
+    data=st.data(),
+)
+def test_any_value_is_replaced_and_nothing_else_changes(
+    members: dict[str, Any], indent: Any, value: Any, data: st.DataObject
+) -> None:
+    key = data.draw(st.sampled_from(sorted(members)))
+    text = json.dumps({"before": "{", "in": members, "after": ["}"]}, indent=indent)
+    replaced = with_item(text, ("in", key), value)
+    assert parse_object(Path("x.json"), replaced)["in"] == {**members, key: value}
+    assert replaced.startswith(text[: text.index('"in"')])
+    assert replaced.endswith(text[text.rindex('"after"') :])
+
+
+TOML = """[s.a]   # mine
+command = "x"
+tools = [
+  "one", # first
+]
+[s.b]
+enabled = true # yet
+[s]
+c = { command = "x" }
+"""
+YAML = """s:
+  a:
+    cmd: x
+    tools:
+      - one
+      - two
+  b: {cmd: x, enabled: true}
+  c:
+    # mine
+    url: y
+"""
+
+
+@pytest.mark.parametrize("server", ["a", "b", "c"])
+@pytest.mark.parametrize("item", [("tools", ["t", 'a"b\n', "é"]), ("enabled", False)])
+@pytest.mark.parametrize(("suffix", "text"), [(".toml", TOML), (".yaml", YAML)])
+def test_a_list_or_a_switch_is_set_in_toml_and_yaml_and_comments_stay(
+    suffix: str, text: str, server: str, item: tuple[str, Any]
+) -> None:
+    wanted = text_edit.parsed(text, suffix)
+    wanted["s"][server][item[0]] = item[1]
+    after = text_edit.with_item(text, ("s", server, item[0]), item[1], suffix)
+    assert text_edit.parsed(after, suffix) == wanted
+    assert "# mine" in after
+
+
+def test_what_is_missing_on_the_way_comes_with_a_value_and_a_text_in_the_way_is_refused() -> None:
+    assert json.loads(with_item("{}", ("a", "b", "c"), [1])) == {"a": {"b": {"c": [1]}}}
+    with pytest.raises(KeyError):
+        with_item('{"a": "b"}', ("a", "b"), 1)
 
 
 def test_the_diff_has_the_change_and_no_secret(tmp_path: Path) -> None:

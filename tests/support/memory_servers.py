@@ -9,7 +9,7 @@ from typing import Any
 
 from inspector.config.configuration import Configuration
 from inspector.config.server_change import ConfigurationEditor, FileChange, ServerChange
-from inspector.config.text_edit import with_member, without_member
+from inspector.config.text_edit import with_item, without_member
 from inspector.core.error import (
     CallTimeout,
     ConfigError,
@@ -228,7 +228,7 @@ class MemoryEditor(ConfigurationEditor):
 
     def with_server(self, configuration: Configuration, name: str, entry: JsonObject) -> ServerChange:
         """The configuration with a server made of the entry."""
-        text = with_member(self.text, _SECTION, name, dict(entry))
+        text = with_item(self.text, (*_SECTION, name), dict(entry))
         spec = ServerSpec(
             name,
             command=str(entry.get("command", "")),

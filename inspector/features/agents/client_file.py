@@ -41,7 +41,7 @@ def bytes_before(path: Path, change: Callable[[str], str]) -> bytes | None:
 
 
 def write_with_consent(
-    path: Path, after: bytes, *, yes: bool, notes: tuple[str, ...] = ()
+    path: Path, after: bytes, *, yes: bool, notes: tuple[str, ...] = (), backs_up: bool = True
 ) -> tuple[str, tuple[str, ...]]:
     """Show what becomes of a file, and `notes`, ask, and write it.
 
@@ -60,4 +60,4 @@ def write_with_consent(
         say(line, err=True)
     if not yes and not click.confirm("Write it?", default=False, err=True):
         raise click.Abort
-    return replace_file(path, change.before, change.after), lines
+    return replace_file(path, change.before, change.after, backs_up=backs_up), lines

@@ -7,8 +7,9 @@ from typing import Any
 
 from inspector.core.number import byte_size, count, money, tokens
 from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Block, Column, Fact, Facts, Table
-from inspector.features.agents.finding import AgentReport, Findings, Reported, ServerUse, ToolUse, by_tokens
+from inspector.features.agents.finding import AgentReport, Findings, ServerUse, ToolUse, by_tokens
 from inspector.features.agents.importing import Found, Imported
+from inspector.features.agents.reported import Reported
 from inspector.features.agents.transcript import Counts
 from inspector.session.miss import backlog
 

@@ -17,6 +17,7 @@ FEATURE = Feature(
         CommandInfo("sessions import", "command:import_sessions"),
         CommandInfo("sessions forget", "command:forget"),
         CommandInfo("sessions agents", "command:agents"),
+        CommandInfo("sessions unused", "unused_command:unused_tools"),
         CommandInfo("tap", "tap.command:tap", "Talk"),
         CommandInfo("tap add", "tap.command:add"),
         CommandInfo("tap remove", "tap.command:remove"),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from inspector.core.budget import Prices, TokenParts
+from inspector.core.budget import Prices
 from inspector.core.events import (
     CallFinished,
     CallStarted,
@@ -23,12 +23,10 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.message import Usage
-from inspector.core.session import CallCost
 from inspector.core.turns import ModelCall, Turn, turns
+from inspector.features.agents.reported import Answer, Reported, reported
 from inspector.features.agents.transcript import TOTALS
 from inspector.session.miss import Miss, misses
-from inspector.tokens.accounting import reported_dollars
 
 HOUR, FIVE_MINUTES = 3600.0, 300.0
 # No provider keeps a shorter prefix, so a smaller loss is a mark that moved and not a cache that was lost.
@@ -115,11 +113,14 @@ KINDS = tuple(event.kind for event in _READ)
 class ToolUse:
     """The tokens that one tool took, as far as the transcript has the texts.
 
-    `definition` are those of its definition in one model call, `sent` in all; `results` those that the
-    arguments and results of its calls added to the conversation, each counted once.
+    `definition` are those of its definition in one model call, `sent` in all `requests` that it went with;
+    `results` those that the arguments and results of its calls added to the conversation, each counted once.
+    Of `unsized` requests the transcript does not hold the definition.
     """
 
     calls: int = 0
+    requests: int = 0
+    unsized: int = 0
     definition: int = 0
     sent: int = 0
     results: int = 0
@@ -130,16 +131,16 @@ class ToolUse:
 
     def add(self, other: "ToolUse") -> None:
         """Count another session's too."""
-        self.calls += other.calls
         self.definition = max(self.definition, other.definition)
-        self.sent += other.sent
-        self.results += other.results
+        for name in ("calls", "requests", "unsized", "sent", "results"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @dataclass(slots=True)
 class ServerUse:
     """One server, in one session or in all that knew it. Tools are ids, each of them counted once.
 
+    The model was `given` those that were bound or loaded, and of a tap those that were listed to be bound.
     `calls` counts tool calls, `tokens` those of its definitions over all model calls and `results` those of
     its calls' arguments and results, as far as they are known. `missed` counts the searches that found tools
     of it and led to another search instead of a call. `trouble` is why it failed last, "" if it never did;
@@ -150,6 +151,7 @@ class ServerUse:
     is_own: bool = False
     sessions: int = 1
     known: set[str] = field(default_factory=set)
+    given: set[str] = field(default_factory=set)
     deferred: set[str] = field(default_factory=set)
     loaded: set[str] = field(default_factory=set)
     called: set[str] = field(default_factory=set)
@@ -168,38 +170,11 @@ class ServerUse:
 
     def add(self, other: "ServerUse") -> None:
         """Count another session's use, too."""
-        for name in ("known", "deferred", "loaded", "called"):
+        for name in ("known", "given", "deferred", "loaded", "called"):
             getattr(self, name).update(getattr(other, name))
         for name in ("sessions", "calls", "missed", "tokens", "results", "failed", "logins"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.trouble = other.trouble or self.trouble
-
-
-@dataclass(slots=True)
-class Reported:
-    """What the provider reported over a session, and what that costs.
-
-    `calls` counts the model calls that it reported, `priced` those of them whose model has a price.
-    `reckoned` are the US dollars that the agent itself reckons.
-    """
-
-    calls: int = 0
-    input: int = 0
-    output: int = 0
-    read: int = 0
-    written: int = 0
-    priced: int = 0
-    dollars: float = 0.0
-    reckoned: float = 0.0
-
-    def add(self, other: "Reported") -> None:
-        """Count another session's too."""
-        for name in ("calls", "input", "output", "read", "written", "priced", "dollars", "reckoned"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-
-
-Answer = tuple[str, Usage]
-"""An answer as its copies have it, too: its id, "" if it has none, and its usage."""
 
 
 @dataclass(slots=True)
@@ -250,6 +225,8 @@ def findings(records: Iterable[Record], prices: Callable[[str], Prices | None]) 
     for miss in found.misses:
         for server in {tool_id.partition(":")[0] for tool_id in miss.found}:
             found.server(server).missed += 1
+    for use in found.servers.values() if not found.model_calls else ():
+        use.given |= use.known - use.deferred
     found.rewrites = cache_rewrites(stream)
     return found
 
@@ -260,6 +237,7 @@ def _add_servers(found: Findings, turn: Turn) -> None:
         for entry in catalog.entries:
             use = found.server_of(entry.id)
             use.known.add(entry.id)
+            found.tool(entry.id).definition = entry.tokens
             if entry.deferred:
                 use.deferred.add(entry.id)
     for failed in turn.of(ServerFailed):
@@ -267,6 +245,7 @@ def _add_servers(found: Findings, turn: Turn) -> None:
         use.trouble, use.failed, use.logins = failed.reason, 1, int(failed.needs_login)
     for loaded in turn.of(ToolLoaded):
         found.server_of(loaded.tool).loaded.add(loaded.tool)
+        found.server_of(loaded.tool).given.add(loaded.tool)
     for called in turn.of(CallStarted):
         use = found.server_of(called.tool)
         use.calls += 1
@@ -289,9 +268,9 @@ def _add_calls(
             _add_request(found, call, tokens)
         if call.answer is not None:
             found.tool_tokens = call.answer.tool_tokens or found.tool_tokens
-            reported = _reported(call.answer, call.model, prices)
-            found.reported.add(reported)
-            found.answers.append(((call.answer.message, call.answer.usage), reported))
+            one = reported(call.answer, call.model, prices)
+            found.reported.add(one)
+            found.answers.append(((call.answer.message, call.answer.usage), one))
 
 
 def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int]) -> None:
@@ -299,37 +278,11 @@ def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int]) -> No
     found.sent += call.request.tokens.input
     sizes = {tool_id: tokens.get(tool_id, 0) for tool_id in call.request.bound}
     for tool_id, size in sizes.items():
-        found.server_of(tool_id).tokens += size
-        found.tool(tool_id).definition = size
-        found.tool(tool_id).sent += size
-
-
-def _reported(event: ModelResponded, model: str, prices: Callable[[str], Prices | None]) -> Reported:
-    usage = event.usage
-    if usage.input_tokens is None and usage.output_tokens is None:
-        return Reported(reckoned=event.dollars or 0.0)
-    cost = CallCost(
-        event.call,
-        TokenParts(),
-        0,
-        reported_input=usage.input_tokens or 0,
-        reported_output=usage.output_tokens,
-        reported_read=usage.cached_tokens,
-        reported_written=usage.written_tokens,
-        reported_written_hour=usage.written_hour_tokens,
-    )
-    is_call, known = event.finish_reason != TOTALS, prices(model) if model else None
-    dollars = reported_dollars(cost, known) if known is not None else None
-    return Reported(
-        calls=int(is_call),
-        input=usage.input_tokens or 0,
-        output=usage.output_tokens or 0,
-        read=usage.cached_tokens or 0,
-        written=usage.written_tokens or 0,
-        priced=int(is_call and dollars is not None),
-        dollars=dollars or 0.0,
-        reckoned=event.dollars or 0.0,
-    )
+        server, used = found.server_of(tool_id), found.tool(tool_id)
+        server.tokens += size
+        server.given.add(tool_id)
+        used.definition = size
+        used.add(ToolUse(requests=1, unsized=int(not size), sent=size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,13 +322,18 @@ def agent_report(sessions: Iterable[Findings]) -> AgentReport:
     return AgentReport(found, tuple(ordered), by_tokens(found), rewrites, _paid_once(found))
 
 
-def by_tokens(sessions: Iterable[Findings]) -> tuple[tuple[str, ToolUse], ...]:
-    """The tools that took tokens in these sessions, the most first."""
+def tool_uses(sessions: Iterable[Findings]) -> dict[str, ToolUse]:
+    """Every tool of these sessions, also one that took nothing."""
     tools: dict[str, ToolUse] = {}
     for session in sessions:
         for tool_id, use in session.tools.items():
             tools.setdefault(tool_id, ToolUse()).add(use)
-    used = (pair for pair in tools.items() if pair[1].tokens)
+    return tools
+
+
+def by_tokens(sessions: Iterable[Findings]) -> tuple[tuple[str, ToolUse], ...]:
+    """The tools that took tokens in these sessions, the most first."""
+    used = (pair for pair in tool_uses(sessions).items() if pair[1].tokens)
     return tuple(sorted(used, key=lambda pair: (-pair[1].tokens, pair[0])))
 
 
@@ -384,9 +342,9 @@ def _paid_once(sessions: Iterable[Findings]) -> Reported:
     paid: set[tuple[str, Answer]] = set()
     total = Reported()
     for session in sessions:
-        told = [((session.agent, answer), reported) for answer, reported in session.answers]
-        for key, reported in told:
+        told = [((session.agent, answer), one) for answer, one in session.answers]
+        for key, one in told:
             if key not in paid:
-                total.add(reported)
+                total.add(one)
         paid.update(key for key, _ in told if key[1][0])
     return total

@@ -21,12 +21,13 @@ from inspector.app.draw.table import report_lines
 from inspector.app.list_page import ListPage
 from inspector.app.place import TracePage, WorklistPage
 from inspector.core.number import byte_size, count, money, shown_moment, tokens
-from inspector.core.ports import SessionSummary
+from inspector.core.ports import SessionSummary, SystemClock
 from inspector.core.ranking import SearchRequest
 from inspector.features.agents.facts import folders_text, import_line, session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import AgentLibrary, Found, Imported
+from inspector.features.agents.unused import DAYS, ClientUse, recent, unused, unused_report
 from widgets import Column, Record, RecordList, plain
 
 READING = "Reading the recorded sessions …"
@@ -116,6 +117,7 @@ class SessionsScreen(ListPage):
         Binding("i", "import", "import", id="sessions.import"),
         Binding("w", "requests", "write requests", id="sessions.requests"),
         Binding("a", "worklist", "misses to the worklist", show=False, id="sessions.worklist"),
+        Binding("u", "unused", "unused tools", id="sessions.unused"),
         Binding("r", "again", "reload", id="sessions.again"),
     ]
     titles: ClassVar[Mapping[str, str]] = {"sessions": "Sessions", "session": "Findings in this session"}
@@ -128,6 +130,7 @@ class SessionsScreen(ListPage):
         "enter replays the session under the cursor on every page, from its first model call.",
         "missed: a search followed by another search instead of a call.",
         "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
+        f"u lists what clients never called in {DAYS} days; `toolsight sessions unused` leaves it out.",
         "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
         "● marks sessions that run elsewhere, such as a tap's; enter follows one, every 2 s.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
@@ -235,6 +238,21 @@ class SessionsScreen(ListPage):
 
     def opened(self, key: str) -> None:
         self.open(TracePage(key))
+
+    def action_unused(self) -> None:
+        """Show what clients had in the last days and never called, until the cursor moves."""
+        library, meant = self._library, recent(self._found, DAYS, SystemClock().now())
+        if library is None:
+            self._tell(Content(NOT_HERE))
+            return
+
+        def show(uses: Sequence[ClientUse]) -> None:
+            lines = report_lines(unused_report(uses, DAYS), self.width)
+            self.write(Content("\n").join(lines), "#detail")
+            self.query_one("#session").focus()
+
+        work = partial(unused, ((one, library.findings(one.id)) for one in meant))
+        self.run_job("findings", lambda _: work(), show, failed=self._fail)
 
     def action_replay(self) -> None:
         """Replay the session under the cursor on every page."""

@@ -100,6 +100,17 @@ async def test_an_imported_transcript_is_listed_with_its_findings_and_written_as
         assert [case.query for case in read_cases(tmp_path / "mine.jsonl")] == ["late orders"]
 
 
+async def test_u_shows_what_clients_had_and_never_called(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "DAYS", 36_500)
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        await pilot.press("u")
+        await until(pilot, lambda: "claude-code (1 session, 1 day, 5 requests)" in seen(pilot))
+        assert "tools never called" in seen(pilot) or "tool never called" in seen(pilot)
+
+
 async def test_a_puts_the_missed_searches_whose_tool_is_here_on_the_worklist(tmp_path: Path) -> None:
     async with page() as pilot:
         await imported(pilot, tmp_path)
