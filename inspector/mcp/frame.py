@@ -26,7 +26,10 @@ Outcome = Literal["repaired", "dropped"]
 
 
 class FrameKind(StrEnum):
-    """What a message is. `INVALID` is a reply that is no JSON-RPC response, `OTHER` no message at all."""
+    """What a message is. `INVALID` is a reply that is no JSON-RPC response, `OTHER` no message at all.
+
+    `HTTP` and `REFUSED` are the status and the headers of an HTTP response, from 400 on a refusal.
+    """
 
     REQUEST = "request"
     RESULT = "result"
@@ -34,6 +37,8 @@ class FrameKind(StrEnum):
     INVALID = "invalid"
     NOTIFICATION = "notification"
     OTHER = "other"
+    HTTP = "http"
+    REFUSED = "refused"
 
 
 _WORDS = {

@@ -66,13 +66,13 @@ async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
         rig.servers["weather"].change([ANEW])
         await until(pilot, lambda: "+ Ten days." in seen(pilot))
         hash_ = rig.bench.state.tools[FORECAST.id].definition[:12]
-        assert f"description; now {hash_}, 2 definitions in this session" in said(pilot, "#changed")
-        assert "wording only" in said(pilot, "#changed")
-        assert "its description" in said(pilot, "#changed")
+        assert f"description; now {hash_}, 2 definitions in this session" in said(pilot, "#tool-definition")
+        assert "wording only" in said(pilot, "#tool-definition")
+        assert "its description" in said(pilot, "#tool-definition")
         schema = {**FORECAST.input_schema, "required": ["city", "days"]}
         rig.servers["weather"].change([replace(ANEW, input_schema=schema)])
         await until(pilot, lambda: "parameter days is now required" in seen(pilot))
-        assert "breaking" in said(pilot, "#changed")
+        assert "breaking" in said(pilot, "#tool-definition")
         state = rig.bench.state
         facts = server_facts(state.servers["weather"], tuple(state.changes.values()))
         assert "1 definition breaking" in [fact.text for fact in facts]

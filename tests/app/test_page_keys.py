@@ -154,7 +154,7 @@ async def test_names_of_servers_and_tools_are_never_markup() -> None:
 async def test_a_key_that_does_nothing_now_says_why() -> None:
     async with app_rig() as (pilot, rig):
         await goes(pilot, "servers")
-        await pilot.press("w", "i")
+        await pilot.press("c", "i")
         assert "Put the cursor on a tool first." in toasts(pilot)
         assert "Only a server with an address is signed in to." in toasts(pilot)
         await pilot.press("down", "S")

@@ -165,7 +165,7 @@ def _talk_beside_a_story() -> Shown:
 
 
 # From the view that a tool opens with to its form.
-CALL = ("right",) * 3 + ("down",)
+CALL = ("right",) * 2 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
 PLAYED = (Goes("bench"), "v", Shows("4 runs played"))
 PAGES: Mapping[str, Picture] = {

@@ -1,6 +1,7 @@
 """Servers behind a URL, on this machine."""
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,8 @@ from mcp.server.mcpserver import Context, MCPServer
 
 from inspector.core.error import AuthRequired, ConnectError, RateLimited, ServerExited
 from inspector.core.server import Era, ServerSpec
+from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.frame import FrameKind
 from tests.support.mcp_case import PATIENCE, opened, serving
 
 Asgi = Callable[[Any, Any, Any], Awaitable[None]]
@@ -137,6 +140,31 @@ async def test_a_server_that_wants_credentials_says_how_to_give_them(tmp_path: P
         sent = {"authorization": "Bearer old"}
         error = await refusal(tmp_path, ServerSpec("http", url=f"{origin}/mcp", headers=sent))
         assert "rejected the configured" in error.hint
+
+
+async def test_the_wire_log_has_status_and_headers_without_their_secrets(tmp_path: Path) -> None:
+    connector = McpConnector(tmp_path)
+    async with mcp_server() as url:
+        spec = ServerSpec(
+            "http", url=url, era=Era.LEGACY, headers={"X-Shop": "s3cret", "Accept-Language": "no"}
+        )
+        async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+            await link.list_tools()
+    async with serving(answering(401, retry_after="7")) as origin:
+        with pytest.raises(ConnectError):
+            spec = ServerSpec("http", url=f"{origin}/mcp", headers={"a": "b"})
+            async with connector.connect(spec, era=None, on_tools_changed=lambda: None):
+                pass
+    frames = connector.frames("http").frames()
+    http = [json.loads(one.text) for one in frames if one.kind in (FrameKind.HTTP, FrameKind.REFUSED)]
+    assert "s3cret" not in str(frames)
+    assert {one["status"] for one in http} >= {200, 202, 401}
+    first, refused = http[0], http[-1]
+    assert first["request"]["x-shop"] == first["request"]["accept-language"] == "[redacted]"
+    assert first["response"]["content-type"].startswith(("application/json", "text/event-stream"))
+    assert refused["response"]["retry-after"] == "7"
+    assert "HTTP 401 Unauthorized to POST" in [one.what for one in frames]
+    assert {one["request"].get("mcp-session-id", "[redacted]") for one in http} == {"[redacted]"}
 
 
 @pytest.mark.parametrize("url", ["htp://host/mcp", "http://", "http://[bad/mcp"])

@@ -11,7 +11,8 @@ from inspector.app.place import Destination, ServerPage, ToolPage
 from inspector.core.server import ServerInfo
 from inspector.core.tool import Tool
 from inspector.features.tools.page import ToolsScreen
-from inspector.features.tools.panel import ServerPanel, ToolPanel
+from inspector.features.tools.panel import ServerPanel
+from inspector.features.tools.tool_panel import ToolPanel
 from inspector.mcp.frame import Frame, FrameKind
 from inspector.schema.json_value import JsonObject
 from tests.support.app import app_rig, goes, seen, until

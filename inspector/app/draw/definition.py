@@ -8,10 +8,11 @@ from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.core.number import tokens
 from inspector.core.session import ToolState
+from inspector.core.text import shortened
 from inspector.core.tool import Tool
 from widgets import Hanging, middle, outline, plain, visible
 
-_LONGEST = 8_000
+_BRIEF, _LONGEST = 600, 8_000
 
 
 def title_line(tool: Tool, state: ToolState | None, width: int) -> Content:
@@ -39,14 +40,21 @@ def section(title: str, note: str = "") -> Content:
 
 
 def definition_lines(tool: Tool) -> Iterator[Content]:
-    """Yield the description, then what the tool takes and what it returns, each below its heading."""
-    yield plain(tool.description, limit=_LONGEST) or Content.styled("No description.", MUTED)
+    """Yield the description, then what the tool takes and what it returns, each below its heading.
+
+    Of a long description the beginning comes first, so that the parameters are in sight, and the whole last.
+    """
+    brief = shortened(tool.description, _BRIEF)
+    yield plain(brief) or Content.styled("No description.", MUTED)
     takes = list(outline(tool.input_schema))
     yield section("Parameters", "* required" if takes else "none")
     yield from (Content(" ") + line for line in takes)
     if tool.output_schema is not None:
         yield section("Returns")
         yield from (Content(" ") + line for line in outline(tool.output_schema))
+    if brief != tool.description:
+        yield section("Whole description")
+        yield plain(tool.description, limit=_LONGEST)
 
 
 def definition_text(tool: Tool, state: ToolState | None, width: int, *notes: Content) -> Hanging:

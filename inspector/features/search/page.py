@@ -32,7 +32,7 @@ from widgets import RecordList, ViewStrip
 
 DEFINITION, SCORE, WHY_NOT, EDIT, RANKERS = "definition", "score", "why-not", "edit", "rankers"
 # The line above the right half: what can be shown. Each has its key, which is underlined.
-_KEYS = {"d": DEFINITION, "s": SCORE, "w": WHY_NOT, "e": EDIT, "c": RANKERS}
+_KEYS = {"f": DEFINITION, "s": SCORE, "w": WHY_NOT, "e": EDIT, "c": RANKERS}
 # The cells that the parts beside the list need.
 _LEAST = {DEFINITION: 36, "right": 57}
 _INTRO = Content(f"Describe a tool and press enter. Every tool is scored; none is loaded.\n{LETTERS}.")
@@ -51,7 +51,7 @@ class SearchScreen(Rewords, SourceChanges):
     AUTO_FOCUS = "#query"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "findings", "findings", id="find.findings"),
-        Binding("d", f"pane('{DEFINITION}')", "definition", show=False, id="find.definition"),
+        Binding("f", f"pane('{DEFINITION}')", "definition", show=False, id="find.definition"),
         Binding("s", f"pane('{SCORE}')", "score", id="find.score"),
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("i", "ask", "query", id="find.ask"),
@@ -66,7 +66,7 @@ class SearchScreen(Rewords, SourceChanges):
         "Type what a tool should do and press enter; nothing is loaded. m searches as the model would ask.",
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
-        "d definition of the tool under the cursor; s score: every part, minus an average tool's (A).",
+        "f definition of the tool under the cursor; s score: every part, minus an average tool's (A).",
         "w why not: the missing words, the sentences tried, and where the tool to beat scores higher.",
         "e edit: a draft, never sent. enter drafts a sentence, x exports the draft, ctrl+y copies its text.",
         "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",

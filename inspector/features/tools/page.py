@@ -18,12 +18,13 @@ from inspector.app.stream import View
 from inspector.core.number import count
 from inspector.core.text import file_name
 from inspector.features.tools.catalog_rows import COLUMNS, CatalogRows, server_key, server_of
-from inspector.features.tools.panel import DOCTOR, NO_SERVER, ServerPanel, ToolPanel, exact_json
+from inspector.features.tools.panel import NO_SERVER, ServerPanel
 from inspector.features.tools.server_actions import ServerActions
+from inspector.features.tools.tool_panel import ToolPanel, exact_json
 from inspector.features.tools.wire_panel import exported
 from widgets import FocusFrame, RecordList, SchemaForm
 
-_ON_A_SERVER = frozenset({"doctor", "stop", "reconnect", "trust", "ping"})
+_ON_A_SERVER = frozenset({"stop", "reconnect", "trust", "ping"})
 _ON_A_REMOTE_SERVER = frozenset({"sign_in", "sign_out"})
 _ON_A_TOOL = frozenset({"why", "edit_tool", "load", "call"})
 
@@ -37,16 +38,17 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
     AUTO_FOCUS = "#catalog RecordRows"
     titles: ClassVar[Mapping[str, str]] = {"catalog": "Servers and tools"}
     help_lines: ClassVar[tuple[str, ...]] = (
-        "Every server with its tools. enter opens one, ← → change the view, esc goes back to the list.",
+        "Every server with its tools. enter opens one, esc goes back to the list. ← → change the view, and",
+        "so does the letter that is underlined in its name. W: the messages of the server, also from a tool.",
         "space folds a server; / searches names and descriptions, including folded servers.",
         "w (why) and e (edit) open in Search; l loads a tool for the model, or unloads it.",
         "v lists the findings for the server or tool under the cursor, V those about trust.",
         "On a server: r reconnects, S stops, R reconnects all failed servers; D (doctor) walks from its",
         "entry in the configuration to the model, up to the step that loses a tool.",
         "On a server with an address: i signs in (OAuth) after asking about the address, I signs out.",
-        "stderr shows the end of a server's output; wire shows the JSON-RPC messages in both directions.",
-        "There, / method:tools/ finds methods; enter shows a request with its answer, from either.",
-        "log lists its log messages. P on a server pings it; esc cancels.",
+        "stderr shows the end of its output, log its log messages, wire JSON-RPC in both directions and the",
+        "status and headers of HTTP. There, / method:tools/ finds methods; enter shows a request with its",
+        "answer, from either. P on a server pings it; esc cancels.",
         "resources and prompts: enter reads one, or asks for arguments; ↓ fills in the server's proposals.",
         "r reads it again, x saves it, esc shows the list.",
         "The wire log stays in memory and is never stored. Secrets are redacted.",
@@ -61,6 +63,19 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("v", "findings('')", "findings", id="tools.findings"),
         Binding("V", "findings('trust')", "trust", show=False, id="tools.trust_findings"),
+        # A letter is the view of a server's row, and something else on a tool's.
+        Binding("w", "why", "why", id="tool.why"),
+        Binding("e", "edit_tool", "edit", id="tool.edit"),
+        Binding("l", "load", "load/unload", id="tool.load"),
+        Binding("w", "show('wire')", "wire", id="tools.server_wire"),
+        Binding("e", "show('stderr')", "stderr", id="tools.stderr"),
+        Binding("l", "show('log')", "log", id="tools.log"),
+        Binding("D", "show('doctor')", "doctor", show=False, id="tools.doctor"),
+        Binding("u", "show('resources')", "resources", show=False, id="tools.resources"),
+        Binding("m", "show('prompts')", "prompts", show=False, id="tools.prompts"),
+        Binding("a", "show('about')", "about", show=False, id="tools.about"),
+        Binding("J", "show('JSON')", "JSON", show=False, id="tools.json"),
+        Binding("W", "wire", "wire", show=False, id="tools.wire"),
         Binding("c", "call", "call", id="tools.call"),
         Binding("left", "view(-1)", "view", key_display="←→", id="tools.view"),
         Binding("right", "view(1)", "next view", show=False, id="tools.next_view"),
@@ -69,7 +84,6 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         Binding("r", "run", "call again", id="tools.repeat"),
         Binding("i", "sign_in", "sign in", id="tools.sign_in"),
         Binding("I", "sign_out", "sign out", show=False, id="tools.sign_out"),
-        Binding("D", "doctor", "doctor", show=False, id="tools.doctor"),
         Binding("S", "stop", "stop", id="tools.stop"),
         Binding("P", "ping", "ping", show=False, id="tools.ping"),
         Binding("T", "trust", "trust", show=False, id="tools.trust"),
@@ -86,6 +100,7 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         self._selected = ""
         self._is_drawing = self._is_filtered = False
         self._came_from_elsewhere = False
+        self._back_to = ""
 
     def body(self) -> ComposeResult:
         with Horizontal(id="catalog-page"):
@@ -224,7 +239,8 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
             self.query_one(ToolPanel).call.cancel()
             return
         leaves = self._is_in_list or self._came_from_elsewhere
-        self._came_from_elsewhere = False
+        self.list.move_to(self._back_to)
+        self._came_from_elsewhere, self._back_to = False, ""
         self.remove_class("-opened")
         self.list.focus()
         if leaves:
@@ -250,7 +266,9 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         return super().why_not(action)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Fold only in the list: elsewhere a blank is typed."""
+        """Fold only in the list: elsewhere a blank is typed. Views are those that the strip offers."""
+        if action == "show":
+            return bool(self._selected) and parameters[0] in self._panel.strip.views
         return super().check_action(action, parameters) and (action != "fold" or self._is_in_list)
 
     def action_view(self, by: int) -> None:
@@ -262,11 +280,21 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
         if not self._is_in_list:
             self._panel.strip.focus()
 
-    def action_doctor(self) -> None:
-        """Walk from the server's entry to the model."""
-        self._panel.strip.current = DOCTOR
+    def action_show(self, view: str) -> None:
+        """Show a view of the tool or the server, and go into it."""
+        self._panel.strip.current = view
         self._panel.show_part()
         self._open_detail()
+        self.refresh_bindings()
+
+    def action_wire(self) -> None:
+        """Show the messages of the server under the cursor, or of the tool's; esc leads back to that."""
+        self._back_to = self.tool_id
+        if self.tool_id:
+            self._go(server_key(self.tool_id.partition(":")[0]))
+            self._came_from_elsewhere = False
+        if self.server:
+            self.action_show("wire")
 
     def action_findings(self, stage: str) -> None:
         """Show what is found about the server or the tool under the cursor, or about its trust."""

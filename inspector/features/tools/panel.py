@@ -1,39 +1,31 @@
-"""Everything about one server or one tool, one view at a time; what is known about it in words."""
+"""Everything about one server, one view at a time; what is known about it in words."""
 
 import asyncio
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical, VerticalScroll
 from textual.content import Content
-from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.context import InContext, Job
-from inspector.app.draw.definition import title_line
-from inspector.app.draw.line import MUTED, change_lines, problem_line
-from inspector.app.draw.table import fact, fact_lines
+from inspector.app.draw.line import MUTED, problem_line
+from inspector.app.draw.table import fact_lines
 from inspector.clients.delivery import ServerDelivery
-from inspector.core.definition import definition_changes
 from inspector.core.error import Fetched
-from inspector.core.events import DefinitionChanged
-from inspector.core.number import count, milliseconds, shown_moment, tokens
+from inspector.core.number import count, milliseconds, tokens
 from inspector.core.server import ServerPhase
-from inspector.core.session import ServerState, ToolState
-from inspector.core.tool import Tool, definition
+from inspector.core.session import ServerState
 from inspector.features.setup.walk import Step, own_entry, session_steps, step_facts, until_lost
-from inspector.features.tools.call_panel import CallPanel
-from inspector.features.tools.facts import delivery_lines, server_facts, tool_facts
+from inspector.features.tools.facts import delivery_lines, server_facts
 from inspector.features.tools.server_reading import ReadingPanel
+from inspector.features.tools.tool_panel import keep
 from inspector.features.tools.wire_panel import LOOKS_EVERY, LogPanel, WirePanel
-from inspector.loop.approval import why_ask
 from inspector.mcp.frame import Flaw
 from inspector.mcp.reading import KINDS, declares
 from inspector.session.client_view import deliveries_in, listed_in
-from inspector.session.setup import exemptions
-from widgets import SchemaTree, TextView, Tone, ViewPanel, ViewStrip, middle, plain, visible
+from widgets import TextView, Tone, ViewPanel, ViewStrip, middle, plain, visible
 
 STATES: dict[ServerPhase, tuple[str, str, Tone]] = {
     ServerPhase.CONNECTING: ("… connecting", "$text-warning", "warning"),
@@ -67,6 +59,7 @@ def server_title(server: ServerState, width: int) -> Content:
 
 _STDERR, DOCTOR = "stderr, newest last", "doctor"
 SERVER_VIEWS = ("about", DOCTOR, "stderr", "log", "wire")
+_KEYS = {"a": "about", "u": "resources", "m": "prompts", "D": DOCTOR, "e": "stderr", "l": "log", "w": "wire"}
 
 
 class ServerPanel(InContext, ViewPanel):
@@ -79,7 +72,7 @@ class ServerPanel(InContext, ViewPanel):
     _verdicts = ""
 
     def compose(self) -> ComposeResult:
-        yield ViewStrip(SERVER_VIEWS, id="server-views")
+        yield ViewStrip(SERVER_VIEWS, _KEYS, id="server-views")
         yield Static(id="server-title")
         with Container(id="server-parts", classes="parts"):
             with Vertical(classes="part about"):
@@ -212,10 +205,10 @@ class ServerPanel(InContext, ViewPanel):
         text = self.session.stderr(server.name) if failed else server.info.instructions or server.info.summary
         told.border_title = _STDERR if failed else "Instructions for the model"
         told.empty = "Nothing on stderr." if failed else "No instructions from this server."
-        _keep(told, text)
+        keep(told, text)
 
     def _show_stderr(self) -> None:
-        _keep(self.query_one("#server-stderr", TextView), self.session.stderr(self._server))
+        keep(self.query_one("#server-stderr", TextView), self.session.stderr(self._server))
 
     def _look(self) -> None:
         """Read what a server wrote meanwhile: no event reports it."""
@@ -231,137 +224,3 @@ class ServerPanel(InContext, ViewPanel):
     def _read_flaws(self) -> tuple[Flaw, ...]:
         log = self.session.wire(self._server)
         return log.flaws() if log is not None else ()
-
-
-# Enough of a hash to tell definitions apart by eye.
-_DIGITS = 12
-_TOOL_LABELS = 21
-
-
-def changed_text(
-    state: ToolState | None, versions: Sequence[Tool], change: DefinitionChanged | None = None
-) -> Content:
-    """Return how a tool's definition differs from the one before; empty if it never changed.
-
-    `versions` are its definitions in the session, the current one last, and `change` is what the last change
-    means for a caller.
-    """
-    if state is None or len(versions) < 2:
-        return Content("")
-    changes = definition_changes(*versions[-2:])
-    parts = ", ".join(change.part for change in changes) or "only parts that are not recorded"
-    known = f"now {state.definition[:_DIGITS]}, {count(len(versions), 'definition')}"
-    since = f"since {shown_moment(change.since)} UTC" if change and change.since else ""
-    text = f"{parts}; {known} {since or 'in this session'}"
-    changed = fact("changed", plain(text, limit=300, newlines=False), _TOOL_LABELS, 0)
-    return Content("\n").join([changed, *_verdict(change), *change_lines(changes)])
-
-
-def _verdict(change: DefinitionChanged | None) -> Iterator[Content]:
-    """What a change means for a caller: the verdict, and what speaks for it, the worst first."""
-    if change is None or change.verdict == "same":
-        return
-    label = "wording only" if change.verdict == "words" else change.verdict
-    color = "$text-error" if change.verdict == "breaking" else ""
-    yield fact("for a caller", Content.styled(label, color), _TOOL_LABELS, 0)
-    for number, reason in enumerate(change.reasons):
-        color = "$text-error" if number < change.breaking else MUTED
-        yield plain(f"  {reason}", limit=300, newlines=False).stylize(color)
-
-
-def exact_json(tool: Tool) -> str:
-    """Return the definition as sent to the model, indented."""
-    return json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
-
-
-OUTPUT = "output"
-TOOL_VIEWS = ("about", "parameters", "JSON", OUTPUT, "call")
-_GONE = "Its server may have stopped, or a toolset may hide it. It reappears once it is available."
-
-
-class ToolPanel(InContext, ViewPanel):
-    """The views of the tool that `show` names; only the one on screen is drawn."""
-
-    call = query_one(CallPanel)
-    _tool_id = ""
-
-    def compose(self) -> ComposeResult:
-        yield ViewStrip(TOOL_VIEWS, id="tool-views")
-        yield Static(id="tool-title")
-        yield Static(_GONE, id="tool-gone", markup=False)
-        with Container(id="tool-parts", classes="parts"):
-            with Vertical(classes="part about"):
-                yield Static(id="tool-facts")
-                with VerticalScroll(id="changed-parts"):
-                    yield Static(id="changed")
-                yield TextView(empty="The server gives no description.", id="description")
-            yield SchemaTree(empty="No parameters.", id="parameters", classes="part parameters")
-            yield TextView(id="definition", classes="part JSON")
-            yield SchemaTree(empty="Nothing declared.", id=OUTPUT, classes=f"part {OUTPUT}")
-            with Container(classes="part call"):
-                yield CallPanel(id="call")
-
-    def on_mount(self) -> None:
-        self.query_one("#description").border_title = "Server's description"
-        self.show_part()
-
-    @property
-    def tool(self) -> Tool | None:
-        """The tool, as it was listed last while its server is away; None if it is gone."""
-        return self.session.catalog.get(self._tool_id) or self.session.state.recorded(self._tool_id)
-
-    def show(self, tool_id: str) -> None:
-        """Show a tool, in the view that was chosen last."""
-        self._tool_id = tool_id
-        self.draw()
-
-    def open_call(self) -> None:
-        """Choose the view with the form."""
-        self.strip.current = "call"
-        self.show_part()
-
-    def draw(self) -> None:
-        """Draw the chosen view."""
-        if not self._tool_id:
-            return
-        tool, title = self.tool, self.query_one("#tool-title", Static)
-        self.set_class(tool is None, "-gone")
-        if tool is None:
-            name = visible(self._tool_id, limit=200, newlines=False)
-            title.update(Content.styled(f"{name} is no longer in the catalog.", "$text-warning"))
-            return
-        self.strip.views = tuple(
-            view for view in TOOL_VIEWS if view != OUTPUT or tool.output_schema is not None
-        )
-        if self.strip.current not in self.strip.views:
-            self.strip.current = TOOL_VIEWS[0]
-            self.show_part()
-        title.update(title_line(tool, self.session.state.known(tool.id), self.text_width))
-        match self.strip.current:
-            case "about":
-                self._draw_about(tool)
-            case "JSON":
-                _keep(self.query_one("#definition", TextView), exact_json(tool))
-            case "call":
-                self.call.show(tool)
-            case view:
-                tree = self.query_one(f"#{view}", SchemaTree)
-                value = tool.output_schema if view == OUTPUT else tool.input_schema
-                if tree.value != value:
-                    tree.value = value
-
-    def _draw_about(self, tool: Tool) -> None:
-        session, state = self.session, self.session.state
-        known = state.known(tool.id)
-        told = why_ask(tool, state), session.retrieval.tags.of(tool), exemptions(session.setup, tool.id)
-        self.write(fact_lines(tool_facts(tool, known, *told), _TOOL_LABELS, self.text_width), "#tool-facts")
-        changed = changed_text(known, state.versions(tool.id), state.changes.get(tool.id))
-        self.write(changed, "#changed")
-        self.query_one("#changed-parts").display = bool(changed.plain)
-        _keep(self.query_one("#description", TextView), tool.description)
-
-
-def _keep(view: TextView, text: str) -> None:
-    """Show a text, and leave the one that is there where it was scrolled to if it is the same."""
-    if view.text != text:
-        view.text = text

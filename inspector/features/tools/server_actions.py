@@ -13,6 +13,8 @@ from inspector.mcp.question import trust_question
 from widgets import visible
 
 _STILL_VALID = "Its issuer may still accept it."
+_UNTIL = "Its tools cannot be found or called until r connects it again."
+_STOP = (Option(YES, "stop"), Option("no", "no"))
 _SIGN_OUT = (Option(YES, "sign out"), Option("no", "no"))
 
 
@@ -27,10 +29,13 @@ class ServerActions(BaseScreen):
         """Close the server's connection, if any, and open it again."""
         self._reconnect(self.server)
 
-    def action_stop(self) -> None:
-        """Close the server's connection."""
-        server = self.server
-        self.run_command(lambda commands: commands.stop(server))
+    @work(exit_on_error=False)
+    async def action_stop(self) -> None:
+        """Close the server's connection after a yes."""
+        server, commands = self.server, self.commands
+        name = visible(server, limit=60, newlines=False)
+        if await agrees(self.app, Question(f"Stop {name}?", (_UNTIL,), _STOP)):
+            await commands.stop(server)
 
     def action_ping(self) -> None:
         """Ask the server for a sign of life, and say how long it took."""

@@ -36,6 +36,8 @@ _TONES: dict[FrameKind, Tone] = {
     FrameKind.ERROR: "error",
     FrameKind.INVALID: "error",
     FrameKind.OTHER: "warning",
+    FrameKind.REFUSED: "error",
+    FrameKind.HTTP: "muted",
 }
 _TOO_LONG = "\n… message truncated; full size: {size:,} bytes"
 

@@ -14,6 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from inspector.core.error import AuthRequired, ConnectError, RateLimited, command
 from inspector.core.number import duration
+from inspector.core.secret_value import MARKER
 from inspector.core.server import ServerSpec
 from inspector.core.text import one_line, shortened
 from inspector.mcp.client.host import Streams
@@ -37,6 +38,9 @@ _INITIALIZE = re.compile(rb'\{"jsonrpc":"2.0","id":[^,]{1,40},"method":"initiali
 _STAND_INS = ("Server returned an error response", "Not Found")
 _REDIRECT, _NO_MESSAGE = "Redirect to ", "Unexpected content type: "
 _PAGE = "Is it an MCP server? Its page may say what to do; many servers use the path /mcp."
+# Headers of which the wire log has only the names, beside the configured ones; what it has of the others.
+_SECRET = ("authorization", "proxy-authorization", "cookie", "set-cookie", "mcp-session-id")
+_MOST_HEADERS, _LONGEST_HEADER = 60, 500
 # Seconds for what a server says in place of a message.
 _SAID_TIMEOUT = 2.0
 
@@ -85,6 +89,18 @@ class HttpChannel:
             self.status = response.status_code
             self.retry_after = retry_after(response.headers)
             self._is_open |= response.is_success
+
+    def record(self, request: httpx2.Request, response: httpx2.Response, began: float) -> None:
+        """Put the status and the headers into the wire log; of those that may be secret only the names."""
+        hidden = {*_SECRET, *map(str.lower, self._spec.headers)}
+
+        def shown(headers: httpx2.Headers) -> dict[str, str]:
+            named = list(headers.items())[:_MOST_HEADERS]
+            return {key: MARKER if key in hidden else shortened(text, _LONGEST_HEADER) for key, text in named}
+
+        both = {"request": shown(request.headers), "response": shown(response.headers)}
+        about = f"{shortened(one_line(response.reason_phrase), _SHOWN_SAID)} to {request.method}"
+        self.reader.recorder.http(response.status_code, about, both, time.perf_counter() - began)
 
     def wants_sign_in(self, response: httpx2.Response) -> bool:
         """Whether a person may have to sign in, and the answer does not say where."""
@@ -203,6 +219,7 @@ class _WatchedClient(httpx2.AsyncClient):
         if _INITIALIZE.match(await request.aread()):
             # A new session begins: the SDK would name the one that is lost.
             request.headers.pop(SESSION, None)
+        began = time.perf_counter()
         limit = _GOODBYE_TIMEOUT if request.method == "DELETE" else None
         try:
             async with asyncio.timeout(limit):
@@ -216,6 +233,7 @@ class _WatchedClient(httpx2.AsyncClient):
         except AuthRequired as error:
             return self._channel.refuse(request, error)
         self._channel.answered(request, response)
+        self._channel.record(request, response, began)
         if request.method == "POST" and response.status_code == _NOT_FOUND and SESSION in request.headers:
             # Servers say it in many forms, with a message or without.
             await response.aclose()

@@ -8,7 +8,7 @@ repaired or dropped, and counted in the server's log. What a server sends unaske
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +33,7 @@ from inspector.core.ports import Clock
 from inspector.mcp.client.translate import OTHER_TEXT, UNREADABLE, Message, flaw_text, repaired
 from inspector.mcp.frame import LOG, LONGEST_TEXT, Frame, FrameKind, FrameLog, Outcome, beginning
 from inspector.mcp.pace import LONGEST_LINE, REQUEST, Allowance, CutLine, pause_after, size_text
+from inspector.schema.json_value import compact
 
 
 @dataclass
@@ -60,6 +61,7 @@ def stray_hint(line: str) -> str:
     )
 
 
+_REFUSED = 400
 # Requests that a server never answers are forgotten after so many others.
 _MOST_PENDING = 1_000
 
@@ -101,6 +103,12 @@ class Recorder:
     def stray(self, data: bytes) -> None:
         """Record what a server sent that is no message."""
         self._append(data, False, FrameKind.OTHER, "")
+
+    def http(self, status: int, about: str, headers: Mapping[str, Mapping[str, str]], seconds: float) -> None:
+        """Record that a response came after so many seconds: its status, and the headers of both sides."""
+        kind = FrameKind.HTTP if status < _REFUSED else FrameKind.REFUSED
+        data = compact({"status": status, **headers}).encode("utf-8", "replace")
+        self._append(data, False, kind, f"HTTP {status} {about}", milliseconds=seconds * 1000)
 
     def flaw(self, what: str, outcome: Outcome, noise: bytes = b"") -> None:
         """Count something wrong with what a server sent; `noise` is text in it that is no message."""

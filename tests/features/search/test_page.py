@@ -88,7 +88,7 @@ async def test_no_name_is_cut_where_the_parts_beside_the_list_can_give_way() -> 
     )
     async with app_rig(servers={"chrome-devtools": long}) as (pilot, _):
         found = await _searched(pilot, "refund")
-        for key, pane in (("d", DefinitionPane), ("s", ScorePane)):
+        for key, pane in (("f", DefinitionPane), ("s", ScorePane)):
             await pilot.press(key)
             await until(pilot, lambda pane=pane: _pane(pilot) is pane)  # type: ignore[misc]
             assert seen(pilot).count("chrome-devtools:performance_start_trace_") >= 3

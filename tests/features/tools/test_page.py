@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.events import InstallFailed, ServerRemoved
+from inspector.core.ranking import SearchRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Catalog, Tool, definition
@@ -54,6 +55,39 @@ async def test_arrows_and_clicks_change_the_view_and_each_kind_of_row_keeps_its_
         await pilot.press("up")
         await until(pilot, lambda: shown(pilot) == "shop")
         assert strip(pilot).current == "doctor"
+
+
+async def test_a_letter_opens_a_view_and_goes_into_it_and_wire_does_from_a_tool_too() -> None:
+    servers = shop_and_weather()
+    crossed(servers["shop"], '{"method":"tools/list"}')
+    async with tools_page(servers=servers) as (pilot, _):
+        await until(pilot, lambda: shown(pilot) == "shop")
+        for letter, view in (("e", "stderr"), ("l", "log"), ("w", "wire"), ("a", "about")):
+            await pilot.press(letter)
+            assert strip(pilot).current == view
+            assert not rows(pilot).rows.has_focus
+        await pilot.press("escape", "down", "J")
+        await until(pilot, lambda: strip(pilot).current == "JSON")
+        await pilot.press("escape", "W")
+        await until(pilot, lambda: shown(pilot) == "shop")
+        await says(pilot, "1 message")
+        await pilot.press("slash", *"nothing")
+        await says(pilot, "Nothing matches")
+        await pilot.press("escape", "escape")
+        await until(pilot, lambda: shown(pilot) == "shop:list_orders")
+        await pilot.press("w")
+        await until(pilot, lambda: not isinstance(pilot.app.screen, ToolsScreen))
+
+
+async def test_one_page_has_schema_cost_requests_calls_and_clients_of_a_tool() -> None:
+    async with tools_page(size=(200, 60)) as (pilot, rig):
+        await rig.bench.call(FORECAST, {"city": "Oslo"})
+        rig.bench.search(SearchRequest("forecast for a city"))
+        await pilot.press(*["down"] * EVERYTHING.index(FORECAST))
+        for text in ("city *  string", "tokens in each request", "1. forecast for a city", "city=Oslo"):
+            await says(pilot, text)
+        await says(pilot, "✓ whole")
+        assert rows(pilot).rows.has_focus
 
 
 async def test_a_filter_finds_descriptions_also_in_folded_servers_and_shows_the_server_above() -> None:

@@ -94,7 +94,12 @@ async def test_servers_are_reconnected_and_stopped() -> None:
         await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.READY)
         await pilot.press("R")
         await until(pilot, lambda: rig.bench.state.ready_servers == len(servers))
-        await pilot.press("S", "R")
+        await pilot.press("S")
+        await says(pilot, "Stop one?")
+        await pilot.press("escape", "S")
+        await says(pilot, "Stop one?")
+        assert rig.bench.state.ready_servers == len(servers)
+        await pilot.press("left", "enter", "R")
         await until(pilot, lambda: rig.bench.state.servers["one"].phase is ServerPhase.STOPPED)
         await until(pilot, lambda: "No failed servers." in toasts(pilot))
 
