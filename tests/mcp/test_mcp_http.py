@@ -151,10 +151,10 @@ async def test_the_wire_log_has_status_and_headers_without_their_secrets(tmp_pat
         async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
             await link.list_tools()
     async with serving(answering(401, retry_after="7")) as origin:
+        spec = ServerSpec("http", url=f"{origin}/mcp", headers={"a": "b"})
+        refused_link = connector.connect(spec, era=None, on_tools_changed=lambda: None)
         with pytest.raises(ConnectError):
-            spec = ServerSpec("http", url=f"{origin}/mcp", headers={"a": "b"})
-            async with connector.connect(spec, era=None, on_tools_changed=lambda: None):
-                pass
+            await refused_link.__aenter__()
     frames = connector.frames("http").frames()
     http = [json.loads(one.text) for one in frames if one.kind in (FrameKind.HTTP, FrameKind.REFUSED)]
     assert "s3cret" not in str(frames)
