@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
     from inspector.app.opening import Opened
     from inspector.app.replay import Replay
+    from inspector.app.requests import Requests
     from inspector.app.stream import Bridge, Stream, View
     from inspector.session.verdict import Verdicts
     from inspector.session.view import SessionView
@@ -108,6 +110,13 @@ class ToolsightApp(PlaceApp):
         from inspector.session.verdict import Verdicts
 
         return Verdicts()
+
+    @cached_property
+    def requests(self) -> "Requests":
+        from inspector.app.requests import Requests
+
+        path = self.opened.bench.configuration.requests
+        return Requests(Path(path) if path else None)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy with the machine's own programs, and ask the terminal, which never answers, to copy too."""
@@ -253,6 +262,7 @@ class ToolsightApp(PlaceApp):
             await self.commands.see_as(user, expert)
             self.replay.renew()
             self.__dict__.pop("verdicts", None)
+            self.__dict__.pop("requests", None)
 
         try:
             await self.renew_pages(begin, self.page or HOME)

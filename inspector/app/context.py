@@ -25,6 +25,7 @@ from widgets import RecordList, SchemaTree, TextView, visible
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
     from inspector.app.replay import Replay
+    from inspector.app.requests import Requests
     from inspector.app.stream import View
     from inspector.session.verdict import Verdicts
     from inspector.session.workbench import Workbench
@@ -117,6 +118,10 @@ class Context(Protocol):
     @property
     def verdicts(self) -> "Verdicts":
         """Whether discovery pays, judged once for all pages."""
+
+    @property
+    def requests(self) -> "Requests":
+        """The file of requests beside the servers, ranked once for all pages."""
 
     @property
     def where(self) -> Where:

@@ -151,7 +151,9 @@ def with_chosen(configuration: Configuration, options: Options, *, own: Path) ->
 def _requests(configuration: Configuration, options: Options) -> str:
     """The file of requests for the person's own servers."""
     is_own = not (options.registry or is_the_demo(configuration))
-    return str(requests_beside(configuration.servers)) if is_own else ""
+    # The servers of a file are others' as often as the person's own.
+    typed = configuration.servers if configuration.trusted else ()
+    return str(requests_beside(typed)) if is_own else ""
 
 
 def _named(

@@ -1,6 +1,7 @@
 """What a search says in words, to a model and to people."""
 
 import pytest
+from hypothesis import given, strategies as st
 
 from inspector.core.events import SearchPerformed
 from inspector.core.ranking import Hit, Outcome, Score, SearchReport, SearchRequest
@@ -12,6 +13,7 @@ from inspector.search.answer.answer_text import (
     found_text,
     metadata,
     ranked_text,
+    told_apart,
     when_to_use,
 )
 
@@ -143,3 +145,22 @@ def test_a_brief_answer_leaves_the_parameters_to_the_definitions() -> None:
     )
     long = Tool("a", "b", "word " * 100)
     assert len(found_text([], [long], brief=True).splitlines()[1]) < 140
+
+
+@given(st.floats(0, 1), st.sampled_from([0.01, 0.35, 0.345, 0.6, 1 / 3]))
+def test_a_confidence_never_seems_to_reach_a_threshold_that_it_misses(value: float, threshold: float) -> None:
+    own, needed = (float(text.removesuffix(" %")) for text in told_apart(value, threshold))
+    if value < threshold:
+        assert own < needed
+    elif threshold != 1 / 3:
+        assert own >= needed
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(0.346, "34 %"), (0.3499999, "34 %"), (0.3504, "35 %"), (0.35, "35 %"), (0.29, "29 %")],
+)
+def test_beside_a_threshold_in_whole_percents_a_confidence_has_no_other_digits(
+    value: float, told: str
+) -> None:
+    assert told_apart(value, 0.35) == (told, "35 %")

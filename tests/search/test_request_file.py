@@ -9,7 +9,7 @@ from inspector.config.reader import requests_beside
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
 from inspector.search.answer.expectation import Expectation
-from inspector.search.answer.request_file import lines_of, read_expectations, with_request, without_line
+from inspector.search.answer.request_file import add_requests, lines_of, read_expectations, without_line
 from tests.support.hostile import with_hostile_text
 
 TEXT = "# what people ask\r\n\r\nlate orders -> shop:list_orders@5\n  tell a joke -> nothing\n# end"
@@ -53,7 +53,7 @@ def test_what_is_no_text_or_too_much_of_it_is_refused(file: Path, data: bytes, s
 def test_a_request_is_added_at_the_end_and_taken_out_again_and_all_else_stays_byte_for_byte(
     file: Path,
 ) -> None:
-    with_request(file, "give\nmoney back", "shop:refund_order")
+    add_requests(file, [("give\nmoney back", "shop:refund_order")])
     assert file.read_bytes() == f"{TEXT}\ngive money back -> shop:refund_order\n".encode()
     without_line(file, lines_of(file)[0])
     assert file.read_bytes() == (TEXT.replace("late orders -> shop:list_orders@5\n", "").encode()) + (
@@ -74,13 +74,13 @@ def test_a_line_that_is_no_longer_there_is_not_taken_out(file: Path) -> None:
 )
 def test_what_would_be_read_as_something_else_is_not_written(file: Path, query: str, tool: str) -> None:
     with pytest.raises(ConfigError, match="cannot be written as a line"):
-        with_request(file, query, tool)
+        add_requests(file, [(query, tool)])
     assert file.read_bytes() == TEXT.encode()
 
 
 def test_a_file_that_cannot_be_written_is_an_error_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written") as caught:
-        with_request(tmp_path / "none" / "toolsight.requests", "a", "b:c")
+        add_requests(tmp_path / "none" / "toolsight.requests", [("a", "b:c")])
     assert "folder" in caught.value.hint
 
 
@@ -90,7 +90,7 @@ def test_any_text_that_is_written_is_one_line_that_says_the_same(text: str, tmp_
     for query in (text, f"list {text}", f"{text} orders"):
         path.unlink(missing_ok=True)
         try:
-            with_request(path, query, "shop:list_orders")
+            add_requests(path, [(query, "shop:list_orders")])
         except ConfigError:
             assert not path.exists() or not path.read_bytes()
         else:

@@ -7,7 +7,9 @@ from hypothesis import given, strategies as st
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
+from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
+from inspector.search.answer.search import SearchRules
 from inspector.search.answer.tool_edit import edit_effect
 from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.retrieval import rankers_of
@@ -26,6 +28,7 @@ CASES = (
     EvalCase("none", "sing a song"),
 )
 BETTER = replace(PAY, description="Refund an order: give the money back.")
+RULES = SearchRules(threshold=0.35, closest_threshold=0.01)
 words = st.sampled_from(
     ["refund", "order", "list", "money", "mail", "Search", "\ud800", "\0", "x" * 3000, ""]
 )
@@ -35,14 +38,23 @@ edits = st.builds(Tool, st.sampled_from(["shop", "new"]), texts.map(lambda text:
 
 @pytest.mark.parametrize("semantic", [True, False])
 def test_a_missing_word_brings_the_tool_up(semantic: bool) -> None:
-    effect = edit_effect(rankers_of(TOOLS, semantic=semantic), BETTER, PAY.id, query="refund order")
+    effect = edit_effect(
+        rankers_of(TOOLS, semantic=semantic), BETTER, PAY.id, rules=RULES, query="refund order"
+    )
     assert effect.after.rank == 1 < effect.before.rank
     assert effect.after.value > effect.before.value
     assert effect.cases.measured == 0
+    answers = (
+        (effect.answer_before, effect.probability_before),
+        (effect.answer_after, effect.probability_after),
+    )
+    for answer, sure in answers:
+        assert (sure is None) is not semantic
+        assert (answer is Answer.FOUND) is (sure is None or sure >= RULES.threshold)
 
 
 def test_labelled_requests_are_measured_before_and_after() -> None:
-    cases = edit_effect(rankers_of(TOOLS), BETTER, PAY.id, query="", evalset_cases=CASES).cases
+    cases = edit_effect(rankers_of(TOOLS), BETTER, PAY.id, rules=RULES, query="", evalset_cases=CASES).cases
     assert cases.measured == 2
     assert cases.hit_before == 0.5
     assert cases.hit_after == cases.ndcg_after == 1.0
@@ -57,7 +69,13 @@ def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
     renamed = replace(PAY, name="refund_order")
     case = EvalCase("new", "refund order", (frozenset({renamed.id}),))
     effect = edit_effect(
-        rankers_of(TOOLS), renamed, PAY.id, query="refund", evalset_cases=(*CASES, case), ranker_name=ranker
+        rankers_of(TOOLS),
+        renamed,
+        PAY.id,
+        rules=RULES,
+        query="refund",
+        evalset_cases=(*CASES, case),
+        ranker_name=ranker,
     )
     assert (effect.original_id, effect.edited_id) == ("shop:pay_back", "shop:refund_order")
     assert effect.cases.measured == 3
@@ -67,7 +85,7 @@ def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
 @given(edits, texts)
 def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
     tools = tuple(edited if tool is PAY else tool for tool in TOOLS)
-    effect = edit_effect(rankers_of(TOOLS), edited, PAY.id, query=query)
+    effect = edit_effect(rankers_of(TOOLS), edited, PAY.id, rules=RULES, query=query)
     ranking = rankers_of(tools).get("hybrid").rank(query)
     assert effect.after.rank == ranking.order().index(1) + 1
     assert effect.after.value == pytest.approx(float(ranking.values[1]))
@@ -75,6 +93,6 @@ def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
 
 def test_a_taken_id_and_an_unknown_tool_are_refused() -> None:
     with pytest.raises(ToolsightError, match="a tool 'shop:get_order' already"):
-        edit_effect(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, query="order")
+        edit_effect(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, rules=RULES, query="order")
     with pytest.raises(ToolsightError, match="no tool 'x:y'"):
-        edit_effect(rankers_of(TOOLS), PAY, "x:y", query="order")
+        edit_effect(rankers_of(TOOLS), PAY, "x:y", rules=RULES, query="order")

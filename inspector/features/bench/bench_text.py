@@ -13,6 +13,7 @@ from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING
 from inspector.features.bench.ranker_bench import Measured, Weak, difference, standings, weakest
 from inspector.features.bench.run import KINDS, CaseRun, Summary
+from inspector.search.answer.answer_text import confidence_beside
 from inspector.search.answer.metric import Estimate
 from inspector.search.ranker.ranker_list import INFO, RANKERS
 from widgets import Column, Record, middle, plain, visible
@@ -265,8 +266,8 @@ def _found(ranker: str, case: EvalCase, done: CaseRun) -> Content:
     ]
     listed = Content(", ").join(pieces) if pieces else Content("no tool")
     tone = MUTED if done.answer is Answer.FOUND else "$text-warning"
-    sure = "" if done.probability is None else f"   confidence {percent(done.probability)}"
+    sure = confidence_beside(done.probability, 0.0)
     returned = f"   {len(done.returned)} returned" if done.returned else ""
     return Content.assemble(
-        (f"{ranker}   ", MUTED), (f"{done.answer}   ", tone), listed, (f"{returned}{sure}", MUTED)
+        (f"{ranker}   ", MUTED), (f"{done.answer}   ", tone), listed, (f"{returned}   {sure}".rstrip(), MUTED)
     )

@@ -23,7 +23,7 @@ from inspector.cli.table import show
 from inspector.clients.client import Client, Topic
 from inspector.clients.seen import as_sent
 from inspector.core.marketplace import further
-from inspector.core.number import count, ordinal
+from inspector.core.number import ordinal
 from inspector.core.ports import ChatModel
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import NAME, Column, Table
@@ -225,14 +225,15 @@ def _show_draft(
         ranked,
         tool.id,
         query=query,
+        rules=retrieval.rules,
         evalset_cases=evalset.cases,
         ranker_name=retrieval.ranker_name,
     )
-    tokens = tuple(map(bench.accounting.meter.tool, (tool, edited)))
-    counted = {"tokens": dict(zip(("before", "after"), tokens, strict=True))}
-    labelled = f"{count(len(evalset.cases), 'labelled request')} ({evalset.name})"
-    last = f"{labelled}, ranked by {effect.ranker}; draft only."
-    show(asdict(effect) | counted | search_json(client), [*edit_report(effect, *tokens), last])
+    was, now = map(bench.accounting.meter.tool, (tool, edited))
+    counted = {"tokens": {"before": was, "after": now}}
+    last = f"labelled requests: {evalset.name}, ranked by {effect.ranker}; draft only."
+    lines = edit_report(effect, was, now, retrieval.rules.threshold)
+    show(asdict(effect) | counted | search_json(client), [*lines, last])
 
 
 @dataclass(frozen=True, slots=True)

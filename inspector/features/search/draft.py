@@ -17,7 +17,7 @@ from textual.widgets import Input, Label, Static, TextArea
 
 from inspector.app.draw.line import MUTED
 from inspector.core.tool import Tool
-from inspector.features.search.facts import EDIT
+from inspector.features.search.facts import answer_change, others_changed, sizes_changed
 from inspector.schema.schema import fields
 from inspector.search.answer.standing import Standing
 from inspector.search.answer.tool_edit import (
@@ -80,21 +80,21 @@ CHANGE_COLUMNS = (
 COMPUTING = "computing …"
 _NO_RANK = "–"
 _WIDE = 90
-_CELL = 37
-_Both = tuple[float | None, float | None]
-_UNKNOWN: _Both = (None, None)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """The effect of an edit so far: None is not computed yet, `problem` is why it cannot be.
 
-    `done` of `total` labelled requests are measured; `requests` names their evaluation set.
+    `threshold` is the least confidence of `found`. `lines` says how many other lines of the file of requests
+    change, and of how many. `done` of `total` labelled requests are measured; `requests` names their set.
     """
 
-    tokens_before: int | None = None
-    tokens_after: int | None = None
+    tokens_before: int = 0
+    tokens_after: int = 0
+    threshold: float = 0.0
     effect: QueryEffect | None = None
+    lines: tuple[int, int] | None = None
     cases: CaseEffect | None = None
     problem: str = ""
     done: int = 0
@@ -109,6 +109,16 @@ class Reading:
         if self.cases is not None:
             return "✓ ranks are current"
         return f"{self.done:,} of {self.total:,} …" if self.done else COMPUTING
+
+    @property
+    def others(self) -> str:
+        """How many other requests change: those of the file, or else the labelled ones; "" if not known."""
+        if self.lines is not None and self.lines[1]:
+            return others_changed(*self.lines, "other request")
+        if self.cases is None or not self.cases.measured:
+            return ""
+        changed = len(self.cases.better) + len(self.cases.worse)
+        return others_changed(changed, self.cases.measured, f"{self.requests} request")
 
     @property
     def why_no_rows(self) -> str:
@@ -130,51 +140,24 @@ def title(tool_id: str, width: int) -> Content:
     return Content.assemble(name, (f"  {claim}", MUTED))
 
 
-def numbers(reading: Reading, width: int) -> Content:
-    """Return every number before and after, in two columns if the width allows.
-
-    The first of labelled requests is nDCG@10, the second hit@1; the help has both terms.
-    """
+def answer(reading: Reading) -> Content:
+    """Return what the draft changes: the answer and the tool's rank, other requests, tokens."""
     if reading.problem:
         return Content.assemble(("✕ ", "$text-error"), plain(reading.problem).stylize("$text-error"))
-    effect, cases = reading.effect, reading.cases
-    before, after = (effect.before, effect.after) if effect else (None, None)
-    values = (before.value, after.value) if before and after else _UNKNOWN
-    alike = (effect.collisions_before, effect.collisions_after) if effect else _UNKNOWN
-    ndcg = (cases.ndcg_before, cases.ndcg_after) if cases else _UNKNOWN
-    hit = (cases.hit_before, cases.hit_after) if cases else _UNKNOWN
-    cells = [
-        _row(EDIT[0], rank(before), rank(after), *(moved(before, after) if before and after else ("", ""))),
-        _line(EDIT[1], values, 3, more_is_better=True),
-        _line(EDIT[2], (reading.tokens_before, reading.tokens_after), 0, more_is_better=False),
-        _line(EDIT[3], alike, 0, more_is_better=False),
-        _line(EDIT[4], ndcg, 3, more_is_better=True),
-        _line(EDIT[5], hit, 3, more_is_better=True),
-    ]
-    if width < 2 * _CELL + 2:
-        return Content("\n").join(cells)
-    half = len(cells) // 2
-    pairs = zip(cells[:half], cells[half:], strict=True)
-    return Content("\n").join(Content.assemble(left, "   ", right) for left, right in pairs)
-
-
-def _line(label: str, both: _Both, digits: int, *, more_is_better: bool) -> Content:
-    before, after = both
-    if before is None or after is None:
-        return _row(label, "…" if before is None else _number(before, digits), "…", "", "")
-    change = round(after, digits) - round(before, digits)
-    style = "" if not change else "$text-success" if (change > 0) is more_is_better else "$text-warning"
-    signed = _number(change, digits, "+") if change else "="
-    return _row(label, _number(before, digits), _number(after, digits), signed, style)
+    effect = reading.effect
+    if effect is None:
+        return Content.styled(COMPUTING, MUTED)
+    first = Content.styled("Without a query only other requests change.", MUTED)
+    if effect.query.strip():
+        told = (effect.answer_before, effect.before.rank), (effect.answer_after, effect.after.rank)
+        first = Content.styled(answer_change(effect, reading.threshold), "bold" if told[0] != told[1] else "")
+    sizes = sizes_changed(effect, reading.tokens_before, reading.tokens_after)
+    second = (reading.others, "$text-accent" if reading.others[:2] != "0 " else MUTED)
+    return Content.assemble(first, "\n", second, "   " if reading.others else "", (sizes, MUTED))
 
 
 def _number(value: float, digits: int, sign: str = "") -> str:
     return f"{value:{sign},.{digits}f}"
-
-
-def _row(label: str, before: str, after: str, change: str, style: str) -> Content:
-    numbers = f"{before:>8} → {after:>7}"
-    return Content.assemble((f"{label:<10}", MUTED), numbers, (f"{change:>8}", style or MUTED))
 
 
 def rank(standing: Standing | None) -> str:

@@ -1,5 +1,6 @@
 """Edits a tool's texts, and shows while typing what that would change."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
@@ -17,17 +18,20 @@ from textual.widgets import Static
 from inspector.access.reach import EvalSet
 from inspector.app.context import Job
 from inspector.app.draw.line import failure_text
+from inspector.app.requests import Trial, told
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.tool import Tool
 from inspector.features.search import draft
 from inspector.features.search.draft import Reading, ToolTextEditor
 from inspector.features.search.search_job import Pane, Topic
+from inspector.features.search.why_not_pane import WhyNotPane
+from inspector.search.answer.expectation import ExpectationResult
 from inspector.search.answer.tool_edit import EditTrial, ToolText, reworded, wording_of
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from widgets import RecordList, visible
 
-# Seconds without a keypress before an edit is measured.
+# Seconds without a keypress before an edit is measured on the labelled requests.
 PAUSE = 0.3
 # Labelled requests between progress reports.
 _STEP = 25
@@ -45,25 +49,24 @@ class EffectPanel(Vertical):
         self._tokenizer = visible(tokenizer, limit=40, newlines=False)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="numbers")
+        yield Static(id="answer")
         with Container(id="lists"):
             yield RecordList(draft.AROUND_COLUMNS, header=True, empty=draft.COMPUTING, id="around")
             yield RecordList(draft.CHANGE_COLUMNS, header=True, empty=draft.COMPUTING, id="changes")
 
     def on_mount(self) -> None:
-        self.query_one("#numbers").border_title = Content(f"Before → after   tokens: {self._tokenizer}")
+        self.query_one("#answer").border_title = Content(f"Before → after   tokens: {self._tokenizer}")
         self.show(self.reading, 0)
-
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._show_numbers)
 
     def show(self, reading: Reading, tools: int, description: str = "") -> None:
         """Show a reading; `tools` is the number of tools searched, `description` that of the draft."""
+        last = self.reading
         if reading.cases is None and not reading.problem:
             # The last results of the requests stay visible until there are newer ones.
-            reading = replace(reading, cases=self.reading.cases, requests=self.reading.requests)
+            reading = replace(reading, cases=last.cases, requests=last.requests)
+            reading = replace(reading, lines=reading.lines or last.lines)
         self.reading, effect = reading, reading.effect
-        self._show_numbers()
+        self.query_one("#answer", Static).update(draft.answer(reading))
         around, changes = self.query_one("#around", RecordList), self.query_one("#changes", RecordList)
         around.border_title = "For this query" + (f", among {count(tools, 'tool')}" if effect else "")
         changes.border_title = draft.change_title(reading)
@@ -78,10 +81,6 @@ class EffectPanel(Vertical):
             *(draft.change_row(one, "▲", "$text-success") for one in better),
         )
 
-    def _show_numbers(self) -> None:
-        numbers = self.query_one("#numbers", Static)
-        numbers.update(draft.numbers(self.reading, numbers.content_size.width))
-
 
 # Long because drafting, measuring and saving are about one tool.
 class EditPane(Pane):
@@ -91,6 +90,7 @@ class EditPane(Pane):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+y", "copy_description", "copy text", id="edit.copy"),
         Binding("ctrl+r", "reset", "server's text", id="edit.reset"),
+        Binding("ctrl+s", "write", "into the source", id="edit.write"),
     ]
 
     @dataclass
@@ -98,6 +98,9 @@ class EditPane(Pane):
         """A labelled request was chosen as the query."""
 
         query_text: str
+
+    class Tried(Message):
+        """It is known what the draft makes of the file of requests."""
 
     _editor = query_one(ToolTextEditor)
 
@@ -108,6 +111,8 @@ class EditPane(Pane):
         self._rankers: CatalogRankers | None = None
         self._evalset: EvalSet | None = None
         self._pause: Timer | None = None
+        # Whether a draft is measured now, and whether a newer one waits for that to end.
+        self._is_measuring = self._is_newer = False
         # What was drafted in this session, by tool.
         self._drafts: dict[str, ToolText] = {}
         # While the fields of another tool are being made, what they say is nobody's edit.
@@ -204,52 +209,92 @@ class EditPane(Pane):
         self._drafts[self._tool.id] = self._editor.wording
         self._show_title()
         self.write(draft.COMPUTING, "#mark")
-        self.drop_job("edit")
-        if self._pause is not None:
-            self._pause.stop()
-        self._pause = self.set_timer(PAUSE, self._measure)
+        self.try_again()
+
+    def try_again(self) -> None:
+        """Measure the draft as soon as an older one is done with."""
+        if self._is_measuring:
+            self._is_newer = True
+            self.stop_job("edit")
+        else:
+            self._measure()
 
     def _measure(self) -> None:
-        """Measure the draft: its effect on the query first, then the slower one on the labelled requests."""
+        """Measure the draft: its effect on the query and on the file of requests, at once after a key.
+
+        The slower one on the labelled requests follows when no key has come for a while.
+        """
         if self._tool is None:
             return
         tool, wording, query = self._tool, self._editor.wording, self._query
-        retrieval = self.retrieval
-        rankers, ranker = retrieval.rankers, retrieval.ranker_name
+        now, known, catalog = Trial.of(self.session), self.context.requests.items, self.session.catalog
         count = self.session.accounting.meter.tool
-        self._rankers = rankers
+        self._rankers, self._is_measuring, self._is_newer = now.rankers, True, False
+        self.drop_job("cases")
         self.write(draft.COMPUTING, "#mark")
 
         def measure(job: Job) -> None:
             edited = reworded(tool, wording)
-            before, after = count(tool), count(edited)
-            trial = EditTrial.of(rankers, edited, tool.id, ranker)
-            reading = Reading(before, after, trial.on(query))
+            trial = EditTrial.of(now.rankers, edited, tool.id, now.ranker_name)
+            effect = trial.on(query, now.rules)
+            reading = Reading(count(tool), count(edited), now.rules.threshold, effect)
+            changed = replace(now, rankers=trial.changed, own=tool.id, renamed=edited.id)
+            tried = {} if edited == tool else changed.by_key(known, catalog, job.stopped)
+            others = [item for item in known if item.now is not None and item.request.query != query]
+            moved = [item for item in others if told(tried.get(item.key, item.now)) != told(item.now)]
+            if not job.stopped():
+                reading = replace(reading, lines=(len(moved), len(others)))
+                job.tell(partial(self._tried, tried))
             job.tell(partial(self._measured, reading))
-            if job.stopped():
-                return
+            job.tell(lambda: self._ended(partial(self._measure_cases, trial, reading)))
+
+        def failed(error: Exception) -> None:
+            self._measured(Reading(problem=failure_text(error)[1]))
+            self._ended(lambda: None)
+
+        self.run_job("edit", measure, lambda _: None, failed=failed)
+
+    def _tried(self, tried: Mapping[str, ExpectationResult | None]) -> None:
+        self.context.requests.drafted = tried
+        self.post_message(self.Tried())
+
+    def _ended(self, then: Callable[[], None]) -> None:
+        """Measure what was typed meanwhile, or else go on in a moment."""
+        self._is_measuring = False
+        if self._is_newer:
+            self._measure()
+            return
+        if self._pause is not None:
+            self._pause.stop()
+        self._pause = self.set_timer(PAUSE, then)
+
+    def _measure_cases(self, trial: EditTrial, reading: Reading) -> None:
+        """Measure the draft on the labelled requests."""
+        retrieval, index = self.retrieval, trial.rankers.index
+
+        def measure(job: Job) -> None:
             # Built once per catalog.
             evalset = self._evalset
-            if evalset is None or evalset.tools is not rankers.index.tools:
-                self._evalset = evalset = retrieval.evalset(rankers.index)
+            if evalset is None or evalset.tools is not index.tools:
+                self._evalset = evalset = retrieval.evalset(index)
             total = sum(case.is_possible for case in evalset.cases)
-            reading = replace(reading, total=total, requests=evalset.name)
-            done = 0
+            known, done = replace(reading, total=total, requests=evalset.name), 0
 
             def between() -> bool:
                 nonlocal done
                 if done % _STEP == 0:
-                    job.tell(partial(self._measured, replace(reading, done=done)))
+                    job.tell(partial(self._measured, replace(known, done=done)))
                 done += 1
                 return job.stopped()
 
             cases = trial.over(evalset.cases, between)
-            job.tell(partial(self._measured, replace(reading, cases=cases)))
+            job.tell(partial(self._measured, replace(known, cases=cases)))
 
         def failed(error: Exception) -> None:
             self._measured(Reading(problem=failure_text(error)[1]))
 
-        self.run_job("edit", measure, lambda _: None, failed=failed)
+        if not self._is_measuring:
+            self.run_job("cases", measure, lambda _: None, failed=failed)
 
     def _measured(self, reading: Reading) -> None:
         self.write(reading.mark, "#mark")
@@ -274,6 +319,16 @@ class EditPane(Pane):
     def action_copy_description(self) -> None:
         """Copy the description as edited."""
         self.copy(self._editor.wording.description, "the description")
+
+    def action_write(self) -> None:
+        """Show the description as a change of the server's source, to be written after a yes."""
+        tool, wording = self._tool, self._editor.wording
+        if tool is None or self.has_class("-gone") or wording.description == tool.description:
+            self.warn("The description is the server's own, so there is nothing to write.")
+            return
+        if replace(wording, description=tool.description) != wording_of(tool):
+            self.warn("Only the description can be written. x exports names and parameters too.")
+        self.post_message(WhyNotPane.Proposed(tool.id, wording.description))
 
     def save(self) -> None:
         """Ask for a file and write the draft into it."""

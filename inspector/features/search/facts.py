@@ -5,7 +5,17 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from inspector.core.number import count, milliseconds, ordinal, signed
-from inspector.core.ranking import READ_LIKE, TOLERANCE, Gap, Hit, Outcome, SearchReport, Signal, with_gaps
+from inspector.core.ranking import (
+    READ_LIKE,
+    TOLERANCE,
+    Answer,
+    Gap,
+    Hit,
+    Outcome,
+    SearchReport,
+    Signal,
+    with_gaps,
+)
 from inspector.core.report import NAME, NOTHING, NUMBER, TWO, Block, Column, Fact, Facts, Table
 from inspector.features.check.finding import Proposal
 from inspector.features.check.proposal import is_first
@@ -184,9 +194,10 @@ def cut_text(found: WhyNot, limit: int, closest: float) -> str:
     """Whether the tool is a result, and if not, what cut it."""
     if found.cut is not None:
         return f"✕ {found.cut.value}: {_why(found, limit, closest)}"
+    sign = "✓" if found.answer is Answer.FOUND else "• no tool clearly fits;"
     if found.rival is None:
-        return "✓ it is the first result"
-    return "✓ it is a result; to rise, it must beat the tool above it"
+        return f"{sign} it is the first result"
+    return f"{sign} it is a result; to rise, it must beat the tool above it"
 
 
 def _why(found: WhyNot, limit: int, closest: float) -> str:
@@ -257,26 +268,36 @@ def reasons(found: WhyNot) -> Iterator[Block]:
 
 # What an edit of its texts changes.
 
-EDIT = ("rank", "score", "tokens", "too alike", "top ten", "1st right")
-"""The numbers of a tool that an edit may change; of labelled requests nDCG@10 and hit@1."""
+
+def answer_change(effect: QueryEffect, threshold: float) -> str:
+    """“nothing 2 % → closest 15 %, 4th → 1st”: what a search says, and the tool's rank, before and after."""
+    was = _answered(effect.answer_before, effect.probability_before, threshold)
+    now = _answered(effect.answer_after, effect.probability_after, threshold)
+    ranks = (ordinal(one.rank) if one.kept else "no result" for one in (effect.before, effect.after))
+    return f"{was} → {now}, {' → '.join(ranks)}"
 
 
-def edit_report(effect: QueryEffect, was: int, now: int) -> Iterator[str | Table]:
-    """Each number before and after, and the labelled requests that got better or worse."""
-    before, after, cases = effect.before, effect.after, effect.cases
-    pairs = (
-        (str(before.rank), str(after.rank)),
-        (score(before.value), score(after.value)),
-        (str(was), str(now)),
-        (str(effect.collisions_before), str(effect.collisions_after)),
-        (_mean(cases.ndcg_before), _mean(cases.ndcg_after)),
-        (_mean(cases.hit_before), _mean(cases.hit_after)),
-    )
-    rows = tuple((label, *pair) for label, pair in zip(EDIT, pairs, strict=True))
-    yield Table("", ("", "before", "after"), rows, frozenset({1, 2}))
-    for change in (*cases.better, *cases.worse):
-        yield f"{change.before or 'missed'} -> {change.after or 'missed'}   {change.query}"
+def _answered(answer: Answer, probability: float | None, threshold: float) -> str:
+    return answer if probability is None else f"{answer} {told_apart(probability, threshold)[0]}"
 
 
-def _mean(value: float | None) -> str:
-    return NOTHING if value is None else score(value)
+def others_changed(changed: int, of: int, what: str) -> str:
+    """“2 of 19 other requests change”."""
+    return f"{changed:,} of {count(of, what)} {'changes' if of == 1 else 'change'}"
+
+
+def sizes_changed(effect: QueryEffect, was: int, now: int) -> str:
+    """The tokens of the definition before and after, and how many tools are too alike, if that changes."""
+    alike = (effect.collisions_before, effect.collisions_after)
+    told = f"   {alike[0]} → {alike[1]} tools too alike" if alike[0] != alike[1] else ""
+    return f"{was:,} → {now:,} tokens{told}"
+
+
+def edit_report(effect: QueryEffect, was: int, now: int, threshold: float) -> Iterator[str]:
+    """What changes for the query, for how many labelled requests, and for which of them."""
+    changes = (*effect.cases.better, *effect.cases.worse)
+    yield answer_change(effect, threshold)
+    yield others_changed(len(changes), effect.cases.measured, "labelled request")
+    yield sizes_changed(effect, was, now)
+    for change in changes:
+        yield f"{change.before or 'missed'} → {change.after or 'missed'}   {change.query}"

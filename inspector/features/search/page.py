@@ -98,13 +98,13 @@ class SearchScreen(Rewords, SourceChanges):
         with Horizontal(id="body"):
             with Vertical(id="left"):
                 yield ResultList()
-                yield Worklist()
             yield DefinitionPane()
             with Vertical(id="right"), ContentSwitcher(initial=SCORE, id="panes"):
                 yield ScorePane()
                 yield WhyNotPane()
                 yield EditPane()
                 yield RankersPane()
+        yield Worklist()
 
     def on_mount(self) -> None:
         self.add_class("-card")
@@ -144,7 +144,7 @@ class SearchScreen(Rewords, SourceChanges):
                 self._set_own(tool_id)
                 self._open_pane(EDIT)
             case WorklistPage(wanted):
-                self._worklist.add(wanted)
+                self._worklist.add((request.query, tool_id) for request, tool_id in wanted)
 
     @on(AskBar.Asked)
     def _asked(self, event: AskBar.Asked) -> None:
@@ -228,7 +228,7 @@ class SearchScreen(Rewords, SourceChanges):
 
     def _fit_list(self) -> None:
         """Give the list the cells that its names need; the rest is for what explains them."""
-        is_free = self._report is None or self._worklist.display or self.has_class("-narrow")
+        is_free = self._report is None or self.has_class("-narrow")
         least = sum(_LEAST[one.id or ""] for one in self.query("#definition, #right") if one.display)
         wanted = min(self._results.found.natural_width, self.size.width - least)
         self.query_one("#left").styles.max_width = None if is_free else wanted
@@ -337,6 +337,14 @@ class SearchScreen(Rewords, SourceChanges):
         self._set_own(tool_id)
         self._open_pane(EDIT)
 
+    @on(Worklist.Ranked)
+    def _try_again(self) -> None:
+        self.query_one(EditPane).try_again()
+
+    @on(EditPane.Tried)
+    def _show_tried(self) -> None:
+        self._worklist.draw()
+
     def action_keep(self) -> None:
         """Keep the request in sight with the tool it should find: yours, or one that is asked for."""
         if not self._has_query():
@@ -346,7 +354,7 @@ class SearchScreen(Rewords, SourceChanges):
         def keep(tool_id: str | None) -> None:
             if tool_id:
                 self._set_own(tool_id)
-                self._worklist.add([(request, self.own_tool)])
+                self._worklist.add([(request.query, self.own_tool)])
 
         if self.own_tool:
             keep(self.own_tool)
@@ -360,7 +368,8 @@ class SearchScreen(Rewords, SourceChanges):
     @on(Worklist.Chosen)
     def _show_kept(self, event: Worklist.Chosen) -> None:
         self._look(event.item.request)
-        self._set_own(event.item.tool_id)
+        if event.item.tool_id:
+            self._set_own(event.item.tool_id)
         self._show_pane()
         self.call_later(self._worklist.query_one(RecordList).focus)
 

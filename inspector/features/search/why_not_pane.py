@@ -64,8 +64,9 @@ def missing(tool_id: str, query: str, reason: str, hint: str) -> Content:
 
 def verdict(found: WhyNot, *, limit: int, closest: float, tools: int) -> Content:
     """Return the tool, its rank, and what cut it, in words."""
-    color = "$text-success" if found.cut is None else "bold $text-warning"
-    cut = plain(cut_text(found, limit, closest), newlines=False, limit=300).stylize(color)
+    told = cut_text(found, limit, closest)
+    color = "$text-success" if told.startswith("✓") else "bold $text-warning"
+    cut = plain(told, newlines=False, limit=300).stylize(color)
     lines = [_about(found.tool_id, found.request.query), plain(rank_text(found, tools), newlines=False), cut]
     if found.note:
         lines.append(plain(found.note, limit=300, newlines=False).stylize("$text-warning"))

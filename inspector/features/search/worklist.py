@@ -1,6 +1,6 @@
-"""Requests that should find a tool, in sight below the results, with what the last save changed for each."""
+"""Requests that should find a tool, in sight below the page, with what an edit changed for each."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -13,94 +13,87 @@ from textual.message import Message
 
 from inspector.app.context import InContext, Job
 from inspector.app.draw.line import MUTED
+from inspector.app.requests import MOST, Requests, WorkItem
 from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
-from inspector.core.ranking import Hit, SearchRequest
-from inspector.core.server import ServerPhase
-from inspector.core.tool import Tool
+from inspector.core.number import count
 from inspector.search.answer.evalset import added_cases
-from inspector.search.answer.standing import hit_of, missed_in
-from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.search.answer.standing import missed_in
 from inspector.session.miss import misses
-from widgets import Column, Record, RecordList, Tone
+from widgets import Column, Record, RecordList, Tone, plain
 
 COLUMNS = (
     Column("state", "", width=1, weight=9),
     Column("query", "request", weight=6, min_width=14),
     Column("tool", "should find", shorten="name", weight=4, min_width=12),
+    Column("answer", "answer", width=7, weight=7, hide_below=50),
     Column("rank", "rank", align="right", weight=9),
     Column("change", "since save", width=6, weight=8),
+    Column("was", "", width=11, weight=3, hide_below=90),
 )
-MOST = 50
+_COLORS = {"✓": "$text-success", "✕": "$text-warning", "!": "$text-error"}
+_MOST_ADDED = 50
 _EMPTY = "a adds this request and your tool, A all that miss theirs."
 _NOTHING_FAILS = "Every labelled request finds its tool first, and no search of this session missed one."
-_FULL = f"The worklist holds {MOST} requests. D removes one."
 _EVENTS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
-
-
-@dataclass(frozen=True, slots=True)
-class WorkItem:
-    """A request and the tool it should find. `before` is the rank until the last save, 0 if there was none.
-
-    `rank` is 0 while it is not known, or if no search can find the tool: `is_away` while its server is.
-    """
-
-    request: SearchRequest
-    tool_id: str
-    rank: int = 0
-    is_result: bool = False
-    before: int = 0
-    is_away: bool = False
-
-    @property
-    def key(self) -> str:
-        """What it is told apart by."""
-        return f"{self.tool_id}\0{self.request.label()}"
-
-    def ranked(self, hit: Hit | None, *, saved: bool) -> "WorkItem":
-        """The item with its new rank; after a save, with the one before beside it."""
-        before = self.rank if saved else self.before
-        rank, is_result = (hit.rank, hit.outcome.is_result) if hit is not None else (0, False)
-        return replace(self, rank=rank, is_result=is_result, before=before, is_away=False)
+# Seconds between two looks at the file, which an editor may write.
+_LOOKS_EVERY = 0.5
 
 
 def change(item: WorkItem) -> Content:
-    """Return what the last save changed: up, down, or nothing."""
-    rise = item.before - item.rank
-    if not item.before or not item.rank or item.is_away:
+    """Return what the edit changed of the rank: up, down, or nothing."""
+    before, now = (one.place if one is not None else None for one in (item.before, item.now))
+    if before is None or now is None or item.is_away:
         return Content()
+    rise = before - now
     if not rise:
         return Content.styled("=", MUTED)
     return Content.styled(*((f"▲ {rise}", "$text-success") if rise > 0 else (f"▼ {-rise}", "$text-error")))
 
 
 def row(item: WorkItem) -> Record:
-    """Return a request with its tool's rank now."""
-    sign, color = "✕", "$text-warning"
-    if item.rank == 1 and item.is_result:
-        sign, color = "✓", "$text-success"
-    elif item.is_result:
-        sign, color = "•", ""
+    """Return a request with what a search makes of it now, and what it was before where that differs."""
+    now, query = item.now, item.request.label()
+    sign = Content.styled(item.sign, _COLORS.get(item.sign, ""))
+    if now is None:
+        tool = item.tool_id
+        if item.line.problem is not None:
+            query, tool = item.line.text.strip(), "cannot be read"
+        return Record(item.key, (sign, query, tool, "", "", "", ""), copy=query)
     tone: Tone = "muted" if item.is_away else ""
-    rank = "‖" if item.is_away else f"{item.rank:,}" if item.rank else "–"
-    cells = (Content.styled(sign, color), item.request.label(), item.tool_id, rank, change(item))
-    return Record(item.key, cells, tone, copy=item.request.label())
+    rank = "‖" if item.is_away else f"{now.place:,}" if now.place else "–"
+    was = item.before.answer if item.before is not None and item.before.answer is not now.answer else ""
+    cells: tuple[Content | str, ...] = (
+        sign,
+        query,
+        item.tool_id or "nothing",
+        now.answer.value if now.place or not item.tool_id else "no tool",
+        rank,
+        change(item),
+        Content.styled(f"was {was}", "$text-accent") if was else "",
+    )
+    return Record(item.key, cells, tone, copy=query)
 
 
-def title(items: Sequence[WorkItem]) -> Content:
-    """Return how many requests find their tool first, and what the last save changed."""
-    if not items:
-        return Content("Worklist")
-    first = sum(item.rank == 1 and item.is_result for item in items)
-    text = [Content(f"Worklist: {first} of {len(items)} first")]
-    compared = [item for item in items if item.before and item.rank and not item.is_away]
+def title(known: Requests, items: Sequence[WorkItem]) -> Content:
+    """Return how many requests find their tool, what an edit changed, and what is wrong with the file."""
+    holding = sum(item.now is not None and item.now.holds for item in items)
+    text = [Content(f"{known.name}: {holding} of {count(len(items), 'request')} as wanted")]
+    if known.total > MOST:
+        text.append(Content.styled(f"the first {MOST} of {known.total:,}", "$text-warning"))
+    compared = [item for item in items if item.now and item.before and not item.is_away]
     if compared:
-        up, down = (sum(sign * (one.before - one.rank) > 0 for one in compared) for sign in (1, -1))
-        text.append(Content.styled(f"saved: ▲ {up}  ▼ {down}  = {len(compared) - up - down}", MUTED))
+        changed = sum(item.is_changed for item in compared)
+        by = "your draft" if known.drafted else "saved"
+        text.append(Content.styled(f"{by}: {changed} of {len(compared)} changed", MUTED))
+    problems = (known.problem, *(item.line.problem for item in items))
+    if (problem := next(filter(None, problems), None)) is not None:
+        told = f"{problem.message.removeprefix(f'{known.path}:')}. {problem.hint}"
+        text.append(plain(told, newlines=False, limit=200).stylize("$text-error"))
     return Content("   ").join(text)
 
 
 class Worklist(InContext, Vertical):
-    """Ranks every request again whenever tools, vectors or the ranker have changed. It keeps no record."""
+    """Shows the file of requests, and changes it at a key of the person's. It keeps no record."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("D,delete", "remove", "remove", id="worklist.remove"),
@@ -113,80 +106,47 @@ class Worklist(InContext, Vertical):
 
         item: WorkItem
 
+    class Ranked(Message):
+        """The lines are ranked anew, without any draft."""
+
     def __init__(self) -> None:
         super().__init__(id="worklist")
-        self._items: tuple[WorkItem, ...] = ()
-        self._rankers: CatalogRankers | None = None
-        self._ranked: tuple[object, Sequence[Tool]] = (None, ())
-        self._is_saved = False
 
     def compose(self) -> ComposeResult:
         yield RecordList(COLUMNS, empty=_EMPTY, filterable=False, id="requests")
 
+    def on_mount(self) -> None:
+        self.set_interval(_LOOKS_EVERY, lambda: self.follow() if self.screen.is_current else None)
+
+    @property
+    def _known(self) -> Requests:
+        return self.context.requests
+
     @property
     def items(self) -> tuple[WorkItem, ...]:
         """The requests for tools that may be seen in this session."""
-        return tuple(item for item in self._items if self.session.sight.permits(item.tool_id))
+        return self._known.shown(self.session)
 
     def queries_for(self, tool_id: str) -> tuple[str, ...]:
         """The queries that should find a tool."""
-        return tuple(
-            item.request.query for item in self.items if item.tool_id == tool_id and item.request.query
-        )
-
-    def add(self, wanted: Iterable[tuple[SearchRequest, str]]) -> None:
-        """Add requests with their tools; what is there already stays as it is."""
-        known = {item.key: item for item in self._items}
-        for request, tool_id in wanted:
-            item = WorkItem(request, tool_id)
-            known.setdefault(item.key, item)
-        if len(known) > MOST:
-            self.warn(_FULL)
-        self._items = tuple(known.values())[:MOST]
-        self._rank()
+        return tuple(item.request.query for item in self.items if tool_id and item.tool_id == tool_id)
 
     def follow(self) -> None:
-        """Rank again if there is something new; while a server is away, its requests wait."""
-        session, rankers = self.session, self.session.retrieval.rankers
-        if not self._items or rankers is self._rankers:
-            return
-        there, servers = set(rankers.index.servers), session.state.servers
-        away = {name for name, one in servers.items() if one.phase is not ServerPhase.STOPPED} - there
-        if any(item.tool_id.partition(":")[0] in away for item in self.items):
-            self._is_saved, self._rankers = True, rankers
-            self._items = tuple(
-                replace(item, is_away=item.tool_id.partition(":")[0] in away) for item in self._items
-            )
-            self._draw()
-            return
-        same_session = self._ranked[0] is session
-        saved = same_session and (self._is_saved or self._ranked[1] != rankers.index.tools)
-        self._rank(saved=saved)
+        """Rank again if there is something new."""
+        self._known.follow(self, self._ranked)
 
-    def _rank(self, *, saved: bool = False) -> None:
-        """Rank every request in the background."""
-        session, retrieval = self.session, self.session.retrieval
-        rankers, ranker, items = retrieval.rankers, retrieval.ranker_name, self._items
-        rules = replace(retrieval.rules, pinned=frozenset(session.state.pinned))
-        self._rankers = rankers
-        # A save counts once, however often ranks are worked out again before its vectors are there.
-        waiting = self._is_saved = self._is_saved or saved
+    def _ranked(self) -> None:
+        self.draw()
+        self.post_message(self.Ranked())
 
-        def hits(job: Job) -> list[Hit | None]:
-            found: list[Hit | None] = []
-            for item in items:
-                is_there = item.tool_id in rankers.index.position and not job.stopped()
-                found.append(hit_of(rankers, ranker, item.request, item.tool_id, rules) if is_there else None)
-            return found
+    def add(self, wanted: Iterable[tuple[str, str]]) -> None:
+        """Add requests with their tools to the file; what is there already stays as it is."""
+        pairs = list(dict.fromkeys(wanted))
+        self._edit(lambda: self._known.add(pairs))
 
-        def show(found: list[Hit | None]) -> None:
-            ranked = (one.ranked(hit, saved=waiting) for one, hit in zip(items, found, strict=True))
-            self._items, self._is_saved = tuple(ranked), False
-            self._ranked = session, rankers.index.tools
-            self._draw()
-
-        self._draw()
-        self.run_job("worklist", hits, show)
+    def _edit(self, change: Callable[[], None]) -> None:
+        """Change the file in a thread: a folder may be far away."""
+        self.run_job("file", lambda _: change(), lambda _: self.follow())
 
     def add_failing(self) -> None:
         """Add the labelled requests that miss their tool, and the searches of this session that missed."""
@@ -194,40 +154,45 @@ class Worklist(InContext, Vertical):
         rankers, ranker, known = retrieval.rankers, retrieval.ranker_name, self.session.catalog.by_id
         rules = replace(retrieval.rules, pinned=frozenset(self.session.state.pinned))
 
-        def failing(job: Job) -> list[tuple[SearchRequest, str]]:
+        def failing(job: Job) -> list[tuple[str, str]]:
             given = retrieval.given(rankers.index)
-            called = [(SearchRequest(one.query), one.called[0]) for one in misses(records) if one.called]
+            called = [(one.query, one.called[0]) for one in misses(records) if one.called]
             found = [pair for pair in called if pair[1] in known]
             for case in (*given, *added_cases(records, given)):
-                if job.stopped() or len(found) >= MOST:
+                if job.stopped() or len(found) >= _MOST_ADDED:
                     break
                 missed = missed_in(case, rankers, ranker, rules)
-                found += [(SearchRequest(case.query), tool_id) for tool_id in missed]
+                found += [(case.query, tool_id) for tool_id in missed]
             return found
 
-        def show(found: list[tuple[SearchRequest, str]]) -> None:
-            self.add(found)
-            if not found:
+        def show(found: list[tuple[str, str]]) -> None:
+            if found:
+                self.add(found[:_MOST_ADDED])
+            else:
                 self.notify(_NOTHING_FAILS, markup=False)
 
         def failed(error: Exception) -> None:
-            self._draw()
+            self.draw()
             self.fail(error)
 
-        self.query_one(RecordList).border_title = "Worklist: ranking every labelled request …"
+        self.query_one(RecordList).border_title = "Ranking every labelled request …"
         self.run_job("failing", failing, show, failed=failed)
 
-    def _draw(self) -> None:
-        items, listed = self.items, self.query_one(RecordList)
-        listed.border_title = title(items)
+    def draw(self) -> None:
+        """Draw the lines as they are known."""
+        known, items, listed = self._known, self.items, self.query_one(RecordList)
+        listed.border_title = title(known, items)
         listed.records = tuple(map(row, items))
-        self.display = bool(items)
+        changed = next((item.key for item in items if item.is_changed), "")
+        if changed and not self.has_focus_within:
+            listed.move_to(changed)
+        self.display = bool(items) or known.problem is not None
         # A quarter of the terminal, with its title: the results above are what the page is about.
         self.styles.height = min(len(items) + 1, self.screen.size.height // 4)
 
     def on_resize(self) -> None:
         """Take another share of another terminal."""
-        self.call_after_refresh(self._draw)
+        self.call_after_refresh(self.draw)
 
     @property
     def _current(self) -> WorkItem | None:
@@ -240,14 +205,14 @@ class Worklist(InContext, Vertical):
         return self._current.tool_id if self._current is not None else ""
 
     def action_remove(self) -> None:
-        """Take the request under the cursor off the list."""
-        gone = self._current
-        self._items = tuple(item for item in self._items if item is not gone)
-        self._draw()
+        """Take the request under the cursor out of the file."""
+        if (gone := self._current) is not None:
+            self._edit(lambda: self._known.remove(gone))
 
     def action_again(self) -> None:
-        """Rank every request again."""
-        self._rank()
+        """Read and rank every request again."""
+        self._known.again()
+        self.follow()
 
     @on(RecordList.Selected)
     def _show(self, event: RecordList.Selected) -> None:

@@ -117,8 +117,11 @@ def record_of(session: SessionView, tool: Tool, deliveries: Sequence[ServerDeliv
     return ToolRecord(cost, clients, tuple(requests.values()), calls[:_MOST])
 
 
-def record_lines(record: ToolRecord, everything: int) -> Iterator[Content]:
-    """Yield cost, requests and calls, each below its heading; `everything` is the tokens of all tools."""
+def record_lines(record: ToolRecord, everything: int, asked: Sequence[str] = ()) -> Iterator[Content]:
+    """Yield cost, requests and calls, each below its heading; `everything` is the tokens of all tools.
+
+    `asked` has the lines of the file of requests for the tool.
+    """
     if (cost := record.cost) is not None:
         total = cost.name + cost.description + cost.schema + cost.framing
         parts = {"name": cost.name, "description": cost.description, "parameters": cost.schema}
@@ -127,7 +130,10 @@ def record_lines(record: ToolRecord, everything: int) -> Iterator[Content]:
         yield Content("   ").join(
             Content.assemble((f" {name} ", MUTED), tokens(n)) for name, n in parts.items()
         )
-    yield section("Requests", "" if record.requests else "no search of this session scored it; w asks why")
+    none = "" if record.requests or asked else "no search of this session scored it; w asks why"
+    yield section("Requests", none)
+    for line in asked:
+        yield plain(f"   {line}", newlines=False, limit=300)
     for label, by, hit in record.requests:
         color = "$text-success" if hit.outcome.is_result else "$text-warning"
         place = Content.styled(f"{hit.rank:>4,}. ", color)
@@ -225,7 +231,9 @@ class ToolPanel(InContext, ViewPanel):
         )
         changes = state.versions(tool.id), state.changes.get(tool.id)
         told = why_ask(tool, state), session.retrieval.tags.of(tool), exemptions(session.setup, tool.id)
-        drawn = (session, tool, known, changes, told, self.size.width, news[-1:])
+        self.context.requests.follow(self, self.draw)
+        asked = self.context.requests.of(tool.id, session)
+        drawn = (session, tool, known, changes, told, self.size.width, news[-1:], asked)
         if drawn == self._drawn:
             return
         is_other, self._drawn = drawn[:2] != self._drawn[:2], drawn
@@ -237,7 +245,7 @@ class ToolPanel(InContext, ViewPanel):
 
         def show(record: ToolRecord) -> None:
             clients = section("Clients", "" if record.clients else "…"), *client_lines(record.clients, width)
-            lines = *record_lines(record, everything), section("About"), facts, *clients
+            lines = *record_lines(record, everything, asked), section("About"), facts, *clients
             self.query_one("#tool-record", Static).update(Hanging(Content("\n").join(lines)))
 
         if is_other:

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
 
-from inspector.core.number import count, percent
+from inspector.core.number import count
 from inspector.core.ranking import UNSERVED, Outcome, SearchReport
 from inspector.core.settings import ResultForm
 from inspector.core.text import closest, first_sentence, one_line, sentences, shortened
@@ -279,9 +280,15 @@ def confidence_beside(value: float | None, threshold: float) -> str:
 
 
 def told_apart(value: float, threshold: float) -> tuple[str, str]:
-    """A confidence and what it needs in percent, with enough digits to distinguish them."""
-    texts = ((percent(value, digits), percent(threshold, digits)) for digits in (0, 1, 2))
-    return next((pair for pair in texts if pair[0] != pair[1]), (percent(value), percent(threshold)))
+    """A confidence and a threshold in percent, with the digits of the threshold.
+
+    A confidence is rounded down and a threshold up, so that none seems to reach what it misses.
+    """
+    exact = [Decimal(str(number)) * 100 for number in (value, threshold)]
+    digits = next((digits for digits in (0, 1) if exact[1] == round(exact[1], digits)), 2)
+    pairs = zip(exact, (ROUND_FLOOR, ROUND_CEILING), strict=True)
+    own, needed = (number.quantize(Decimal(1).scaleb(-digits), way) for number, way in pairs)
+    return f"{own} %", f"{needed} %"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.text import did_you_mean, one_line, shortened
 from inspector.core.tool import Catalog
+from inspector.search.answer.answer_text import told_apart
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.standing import Verdict
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -48,7 +49,7 @@ class ExpectationResult:
 
     `tool` is the expected one that ranks best, `rank` its rank, None if it is no result. `confidence` is how
     likely it does what is asked, if that was asked for and the ranker says it. `first` is the first result,
-    "" for none.
+    "" for none. `answer` is what the search says, `place` the tool's rank among all, None without a tool.
     """
 
     expectation: Expectation
@@ -57,6 +58,8 @@ class ExpectationResult:
     confidence: float | None = None
     first: str = ""
     problem: str = ""
+    answer: Answer = Answer.NOTHING
+    place: int | None = None
 
     @property
     def holds(self) -> bool:
@@ -158,15 +161,20 @@ def _result(one: Expectation, verdict: Verdict) -> ExpectationResult:
     if not one.tools:
         is_right = verdict.told is not Answer.FOUND
         return ExpectationResult(
-            one, first=first, problem="" if is_right else f"finds {first}, and nothing should fit"
+            one,
+            first=first,
+            problem="" if is_right else f"finds {first}, and nothing should fit",
+            answer=verdict.told,
         )
     there = [index.position[tool] for tool in sorted(one.tools) if tool in index.position]
     if not there:
-        return ExpectationResult(one, first=first, problem="no connected server has the tool")
+        gone = "no connected server has the tool"
+        return ExpectationResult(one, first=first, problem=gone, answer=verdict.told)
     best = min(there, key=lambda position: verdict.standings[position].rank)
     fit = verdict.standings.ranking.fit if one.confidence else None
     rank = results.index(best) + 1 if best in results else None
-    found = ExpectationResult(one, index.ids[best], rank, None if fit is None else float(fit[best]), first)
+    sure, place = None if fit is None else float(fit[best]), verdict.standings[best].rank
+    found = ExpectationResult(one, index.ids[best], rank, sure, first, answer=verdict.told, place=place)
     return replace(found, problem=_problem(found, verdict, best))
 
 
@@ -181,7 +189,8 @@ def _problem(found: ExpectationResult, verdict: Verdict, position: int) -> str:
     if wanted.confidence and found.confidence is None:
         return "the ranker states no confidence"
     if found.confidence is not None and found.confidence < wanted.confidence:
-        return f"{found.tool} has a confidence of {found.confidence:.2f}, not {wanted.confidence:g}"
+        own, needed = told_apart(found.confidence, wanted.confidence)
+        return f"{found.tool} has a confidence of {own}, not {needed}"
     return ""
 
 

@@ -4,17 +4,18 @@ TOOL is a name, or `SERVER:NAME`, either with `@5` or `>=0.6`; or `nothing`. Bla
 with `#`, say nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from inspector.config.file import MEGABYTE, read_bytes, read_text, unusable
+from inspector.config.reader import REQUESTS
 from inspector.config.server_change import replace_file
 from inspector.core.error import ConfigError
 from inspector.core.redaction import clean, open_private
 from inspector.core.text import one_line
 from inspector.search.answer.evalset import read_cases
-from inspector.search.answer.expectation import ARROW, NOTHING, Expectation, expected, parse
+from inspector.search.answer.expectation import ARROW, Expectation, expected, parse
 
 _COMMENT = "#"
 _JSON = frozenset({".json", ".jsonl"})
@@ -34,7 +35,13 @@ class RequestLine:
 
 def lines_of(path: Path) -> tuple[RequestLine, ...]:
     """The lines of a file of at most 1 MB that say something. Raises ConfigError if it cannot be read."""
-    return tuple(_read(str(path), read_text(path, "requests", limit=MEGABYTE, missing=_MISSING)))
+    return lines_in(read_text(path, "requests", limit=MEGABYTE, missing=_MISSING), str(path))
+
+
+def lines_in(text: str, name: str = REQUESTS) -> tuple[RequestLine, ...]:
+    """The lines of a text that say something; `name` is for their problems."""
+    numbered = enumerate(text.split("\n"), 1)
+    return tuple(_line(name, number, line) for number, line in numbered if _says(line))
 
 
 def is_json(path: Path) -> bool:
@@ -57,16 +64,29 @@ def read_expectations(path: Path) -> tuple[Expectation, ...]:
     return tuple(found)
 
 
-def with_request(path: Path, query: str, tool_id: str) -> None:
-    """Add a line at the end of the file, or create it. All else stays byte for byte. Raises ConfigError."""
-    line = clean(f"{one_line(query)} {ARROW} {tool_id or NOTHING}")
-    one = next(_read(str(path), line), RequestLine(1, line)).expectation
-    if one is None or one.tools != {tool_id} - {"", NOTHING} or one.within > 1 or one.confidence:
-        raise ConfigError(f"this request cannot be written as a line of {path.name}", hint=_UNWRITABLE)
+def _says(line: str) -> bool:
+    return bool(line.strip()) and not line.lstrip().startswith(_COMMENT)
+
+
+def written(query: str, tool_id: str) -> str:
+    """A request and its tool as a line. Raises ConfigError for what would be read as something else."""
+    line = clean(f"{one_line(query)} {ARROW} {tool_id}")
+    one = next((read.expectation for read in lines_in(line)), None)
+    if one is None or one.tools != {tool_id} or one.within > 1 or one.confidence:
+        raise ConfigError("this request cannot be written as a line", hint=_UNWRITABLE)
+    return f"{line}\n"
+
+
+def add_requests(path: Path, wanted: Sequence[tuple[str, str]]) -> None:
+    """Add requests with their tools at the end of the file, or create it. Raises ConfigError.
+
+    All else stays byte for byte.
+    """
+    lines = "".join(written(*pair) for pair in wanted)
     try:
         before = read_bytes(path, "requests", limit=MEGABYTE) if path.exists() else b""
         with open_private(path, "a", encoding="utf-8", newline="\n") as file:
-            file.write(("\n" if before and not before.endswith(b"\n") else "") + f"{line}\n")
+            file.write(("\n" if before and not before.endswith(b"\n") else "") + lines)
     except (OSError, ValueError) as error:
         raise unusable(path, error, "written") from error
 
@@ -81,12 +101,9 @@ def without_line(path: Path, line: RequestLine) -> None:
     replace_file(path, before, b"\n".join(lines), backs_up=False)
 
 
-def _read(name: str, text: str) -> Iterator[RequestLine]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.strip() or line.lstrip().startswith(_COMMENT):
-            continue
-        try:
-            yield RequestLine(number, line, parse(line))
-        except ConfigError as error:
-            problem = ConfigError(f"{name}:{number}: {error.message}", hint=error.hint)
-            yield RequestLine(number, line, problem=problem)
+def _line(name: str, number: int, line: str) -> RequestLine:
+    try:
+        return RequestLine(number, line, parse(line))
+    except ConfigError as error:
+        problem = ConfigError(f"{name}:{number}: {error.message}", hint=error.hint)
+        return RequestLine(number, line, problem=problem)

@@ -9,12 +9,14 @@ import numpy as np
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
+from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields, resolve
 from inspector.search.answer.confusable import Closeness
 from inspector.search.answer.metric import hit_at, ndcg_at
-from inspector.search.answer.standing import Standing, Standings, position_of
+from inspector.search.answer.search import SearchRules
+from inspector.search.answer.standing import Standing, Standings, Verdict, position_of
 from inspector.search.index.document import Key, key_of, texts_by_key
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -175,8 +177,9 @@ class CaseEffect:
 class QueryEffect:
     """The effect of an edit. `around` holds the edited tool and its AROUND neighbors as ranked afterwards.
 
-    `cases` measures nDCG@10 and hit@1. Collisions count the tools that are close to it in meaning (a cosine
-    of the summaries of at least 0.8) or have its name on another server.
+    The search says `answer_before` with `probability_before`, afterwards the others; a probability is None
+    where none is estimated. `cases` measures nDCG@10 and hit@1. Collisions count the tools that are close to
+    it in meaning (a cosine of the summaries of at least 0.8) or have its name on another server.
     """
 
     original_id: str
@@ -186,6 +189,10 @@ class QueryEffect:
     before: Standing
     after: Standing
     around: tuple[Neighbor, ...]
+    answer_before: Answer
+    answer_after: Answer
+    probability_before: float | None
+    probability_after: float | None
     cases: CaseEffect
     collisions_before: int
     collisions_after: int
@@ -197,6 +204,7 @@ def edit_effect(
     original_id: str,
     *,
     query: str,
+    rules: SearchRules,
     evalset_cases: Sequence[EvalCase] = (),
     ranker_name: str = "hybrid",
 ) -> QueryEffect:
@@ -206,7 +214,7 @@ def edit_effect(
     unknown original or an edited id that is taken; ModelError if texts cannot be embedded.
     """
     trial = EditTrial.of(rankers, edited, original_id, ranker_name)
-    return replace(trial.on(query), cases=trial.over(evalset_cases))
+    return replace(trial.on(query, rules), cases=trial.over(evalset_cases))
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,11 +233,13 @@ class EditTrial:
         changed = edited_rankers(rankers, edited, original_id)
         return cls(rankers, changed, original_id, edited.id, ranker_name)
 
-    def on(self, query: str) -> QueryEffect:
-        """The effect on one query, with empty `cases`."""
+    def on(self, query: str, rules: SearchRules) -> QueryEffect:
+        """The effect on one query under the rules of searches, with empty `cases`."""
         position = position_of(self.rankers.index, self.original_id)
         index = self.changed.index
-        before, after = (Standings(ranker.rank(query)) for ranker in self._both)
+        asked = (self.ranker_name, SearchRequest(query), rules)
+        was, now = (Verdict.of(rankers, *asked) for rankers in (self.rankers, self.changed))
+        before, after = was.standings, now.standings
         return QueryEffect(
             original_id=self.original_id,
             edited_id=self.edited_id,
@@ -238,6 +248,10 @@ class EditTrial:
             before=before[position],
             after=after[position],
             around=tuple(Neighbor(index.ids[p], before[p], after[p]) for p in _around(after, position)),
+            answer_before=was.told,
+            answer_after=now.told,
+            probability_before=before.ranking.probability,
+            probability_after=after.ranking.probability,
             cases=CaseEffect(),
             collisions_before=Closeness(self.rankers.index).collisions(position),
             collisions_after=Closeness(index).collisions(position),

@@ -1,0 +1,252 @@
+"""The file of requests in the app: what a search makes of each line, and what an edit changed of that."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from inspector.app.context import InContext
+from inspector.config.file import file_state
+from inspector.core.error import ConfigError
+from inspector.core.number import ordinal
+from inspector.core.ranking import Answer, SearchRequest
+from inspector.core.server import ServerPhase
+from inspector.core.tool import Catalog
+from inspector.search.answer.expectation import Expectation, ExpectationResult, results
+from inspector.search.answer.request_file import (
+    RequestLine,
+    add_requests,
+    lines_in,
+    lines_of,
+    without_line,
+    written,
+)
+from inspector.search.answer.search import SearchRules
+from inspector.search.ranker.catalog_rankers import CatalogRankers
+from inspector.session.view import SessionView
+
+MOST = 200
+"""So many lines are ranked."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkItem:
+    """A line with what a search makes of it `now`, and made of it `before` the last save; None: not known.
+
+    `tool_id` is "" of a line for no tool, or that cannot be read. `is_away` while its server is.
+    """
+
+    line: RequestLine
+    tool_id: str = ""
+    now: ExpectationResult | None = None
+    before: ExpectationResult | None = None
+    is_away: bool = False
+
+    @property
+    def key(self) -> str:
+        """What it is told apart by."""
+        return str(self.line.number)
+
+    @property
+    def request(self) -> SearchRequest:
+        """What is searched for."""
+        one = self.line.expectation
+        return SearchRequest(one.query if one is not None else "")
+
+    @property
+    def sign(self) -> str:
+        """✓ it is as wanted, • it is, but the search is not sure, ✕ it is not, ! it cannot be read."""
+        if self.now is None:
+            return "!" if self.line.problem is not None else "…"
+        is_sure = self.now.answer is Answer.FOUND or not self.tool_id
+        return "✕" if not self.now.holds else "✓" if is_sure else "•"
+
+    @property
+    def text(self) -> str:
+        """The line in words: “✓ “late orders”   found, 1st   was closest, 4th”."""
+        was = f"   was {_said(self.before)}" if self.is_changed else ""
+        return f"{self.sign} {self.request.label()}   {_said(self.now)}{was}"
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the answer or the rank is another one than before."""
+        return told(self.before) != told(self.now) if self.before and self.now else False
+
+
+def _said(one: ExpectationResult | None) -> str:
+    """“closest, 4th”."""
+    if one is None:
+        return ""
+    return f"{one.answer}, {ordinal(one.place)}" if one.place else one.answer.value
+
+
+def told(one: ExpectationResult | None) -> object:
+    """What of a result is in sight."""
+    return one and (one.answer, one.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Ranks under which lines are tried; in them the tool `own` has the id `renamed`."""
+
+    rankers: CatalogRankers
+    ranker_name: str
+    rules: SearchRules
+    own: str = ""
+    renamed: str = ""
+
+    @classmethod
+    def of(cls, session: SessionView) -> "Trial":
+        """Searches of the session as they are."""
+        retrieval = session.retrieval
+        rules = replace(retrieval.rules, pinned=frozenset(session.state.pinned))
+        return cls(retrieval.rankers, retrieval.ranker_name, rules)
+
+    def run(
+        self, items: Iterable[WorkItem], catalog: Catalog, stopped: Callable[[], bool]
+    ) -> Iterator[ExpectationResult | None]:
+        """What a search makes of each line; None of one that cannot be read. May run in any thread."""
+        for item in items:
+            one = item.line.expectation
+            if one is None or stopped():
+                yield None
+                continue
+            yield next(results([self._named(one, catalog)], self.rankers, self.ranker_name, self.rules))
+
+    def by_key(
+        self, items: Sequence[WorkItem], catalog: Catalog, stopped: Callable[[], bool]
+    ) -> Mapping[str, ExpectationResult | None]:
+        """What a search makes of each line, by its key."""
+        keys = (item.key for item in items)
+        return dict(zip(keys, self.run(items, catalog, stopped), strict=True))
+
+    def _named(self, one: Expectation, catalog: Catalog) -> Expectation:
+        """The expectation with ids; where several servers have the tool, whichever is the best counts."""
+        ids = {tool.id for name in one.tools for tool in catalog.named(name)} or one.tools
+        return replace(one, tools=frozenset(self.renamed if tool == self.own else tool for tool in ids))
+
+
+@dataclass(slots=True)
+class Requests:
+    """The lines of the file at `path`, ranked; without one, of what was asked for in this session.
+
+    `problem` is why the file cannot be read, `total` how many lines it has that say something. `drafted` is
+    what a draft would make of lines, by their keys. Read and ranked by whatever page shows them.
+    """
+
+    path: Path | None = None
+    items: tuple[WorkItem, ...] = ()
+    problem: ConfigError | None = None
+    total: int = 0
+    drafted: Mapping[str, ExpectationResult | None] = field(default_factory=dict)
+    _own: str = ""
+    _seen: object = None
+    _ranked: tuple[object, object] = (None, None)
+    _is_saved: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the list is called."""
+        return self.path.name if self.path is not None else "requests of this session"
+
+    def shown(self, session: SessionView) -> tuple[WorkItem, ...]:
+        """The lines, with what the draft would make of them beside what is so now."""
+        seen = (item for item in self.items if not item.tool_id or session.sight.permits(item.tool_id))
+        return tuple(
+            replace(item, now=self.drafted[item.key], before=item.now) if item.key in self.drafted else item
+            for item in seen
+        )
+
+    def of(self, tool_id: str, session: SessionView) -> tuple[str, ...]:
+        """The lines for a tool in words."""
+        return tuple(item.text for item in self.shown(session) if item.tool_id == tool_id)
+
+    def follow(self, page: InContext, drawn: Callable[[], None]) -> None:
+        """Rank again if the file, tools, vectors or the ranker have changed, and then let the page draw.
+
+        While the server of a line is away, all wait.
+        """
+        session, rankers = page.session, page.session.retrieval.rankers
+        before, self._seen = self._seen, (self._state(), rankers, session)
+        if before == self._seen:
+            return
+        there, servers = set(rankers.index.servers), session.state.servers
+        away = {name for name, one in servers.items() if one.phase is not ServerPhase.STOPPED} - there
+        waits = [replace(item, is_away=item.tool_id.partition(":")[0] in away) for item in self.items]
+        if any(item.is_away for item in waits):
+            self._is_saved, self.items = True, tuple(waits)
+            drawn()
+            return
+
+        def take(taken: Callable[[], None]) -> None:
+            taken()
+            drawn()
+
+        page.run_job("requests", lambda job: self.read(session, job.stopped), take)
+
+    def again(self) -> None:
+        """Read and rank again at the next look, whatever has changed."""
+        self._seen = None
+
+    def _state(self) -> object:
+        return file_state([self.path]) if self.path is not None else self._own
+
+    def read(self, session: SessionView, stopped: Callable[[], bool]) -> Callable[[], None]:
+        """Read and rank in a thread; what is returned takes it over, in the thread of the app."""
+        trial, catalog, problem = Trial.of(session), session.catalog, None
+        try:
+            lines = self._lines()
+        except ConfigError as error:
+            lines, problem = tuple(item.line for item in self.items), error
+        known = {(item.line.number, item.line.text): item for item in self.items}
+        by_text = {item.line.text: item for item in self.items}
+        items = []
+        for line in lines[:MOST]:
+            item = known.get((line.number, line.text)) or by_text.get(line.text) or WorkItem(line)
+            items.append(replace(item, line=line, tool_id=_tool_id(line, catalog), is_away=False))
+        now = list(trial.run(items, catalog, stopped))
+        tools = trial.rankers.index.tools
+
+        def take() -> None:
+            # A save counts once, however often ranks are worked out again before its vectors are there.
+            is_same = self._ranked[0] is session
+            is_saved = self._is_saved or (is_same and self._ranked[1] != tools)
+            self.items = tuple(
+                replace(item, now=found, before=item.now if is_saved else item.before)
+                for item, found in zip(items, now, strict=True)
+            )
+            self.problem, self.total, self._is_saved, self.drafted = problem, len(lines), False, {}
+            self._ranked = session, tools
+
+        return take
+
+    def _lines(self) -> tuple[RequestLine, ...]:
+        if self.path is None:
+            return lines_in(self._own)
+        return lines_of(self.path) if self.path.exists() else ()
+
+    def add(self, wanted: Sequence[tuple[str, str]]) -> None:
+        """Add requests with their tools; those that are there stay as they are. Raises ConfigError."""
+        there = {(item.request.query, item.tool_id) for item in self.items}
+        fresh = [pair for pair in wanted if pair not in there]
+        if self.path is not None:
+            add_requests(self.path, fresh)
+        else:
+            self._own += "".join(f"{written(*pair)}\n" for pair in fresh)
+
+    def remove(self, item: WorkItem) -> None:
+        """Take a line out. Raises ConfigError."""
+        if self.path is not None:
+            without_line(self.path, item.line)
+        else:
+            lines = self._own.split("\n")
+            del lines[item.line.number - 1]
+            self._own = "\n".join(lines)
+
+
+def _tool_id(line: RequestLine, catalog: Catalog) -> str:
+    """The tool of a line, by its id if that is known."""
+    if line.expectation is None or not line.expectation.tools:
+        return ""
+    [name] = line.expectation.tools
+    named = catalog.named(name)
+    return named[0].id if len(named) == 1 else name
