@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -273,6 +273,11 @@ class ToolsightApp(PlaceApp):
     def action_live(self) -> None:
         """End a replay: every page shows the running session again."""
         self.replay.live()
+
+    def action_export(self) -> None:
+        """Write the page, or its session, to a file."""
+        if self.can_go and len(self.screen_stack) == 1:
+            cast("BaseScreen", self.screen).share()
 
     def action_help(self) -> None:
         """Show help for the current page."""

@@ -1,6 +1,7 @@
 """The base of every page: its lines on top, drawing the newest view, going back, and the keys of tools."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import ClassVar, TypeVar
 
 from textual import events
@@ -14,10 +15,11 @@ from textual.widgets import Input, Static, TextArea
 
 from inspector.app.context import Done, Failed, InContext, Job, Work
 from inspector.app.draw.header import header
-from inspector.app.place import Activity, Destination, EditPage, Page, WhyNotPage, other_view
+from inspector.app.place import Activity, Destination, EditPage, Page, WhyNotPage, other_view, page_info
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchRequest
+from inspector.core.report import Block
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding as Bound
 from inspector.session.verdict import Answer, Verdict
@@ -247,6 +249,35 @@ class BaseScreen(InContext, Screen[None]):
             self.stop_running()
         else:
             await self.app.run_action("app.back")
+
+    def report(self) -> Iterable[Block]:
+        """What the page shows, for a file; the default is what is in sight."""
+        from inspector.app.share import page_report
+
+        return tuple(page_report(self))
+
+    @property
+    def shared_session(self) -> str:
+        """The session that goes into a file."""
+        return self.session.session_id
+
+    def words(self) -> Sequence[str]:
+        """The words after `toolsight` that print what the page shows."""
+        given = {"SERVER": self.context.opened.source, "SESSION": (self.shared_session,)}
+        return [one for word in page_info(self.page).command.split() for one in given.get(word, (word,))]
+
+    def share(self, name: str = "", own: Callable[[], str] | None = None, what: str = "") -> None:
+        """Ask for a file, and write this page, its session, or `own` into it, by the ending of its name.
+
+        `own` runs in a thread; `what` says what it is, and which ending its name has.
+        """
+        from inspector.app.share import Shared
+
+        title = page_info(self.page).title
+        made = Shared(title, self.report(), self.words(), self.context.replay, self.shared_session, own)
+        note = [".html: this page", ".toolsight: the session, to replay without its servers", what]
+        suggested = Path.cwd() / (name or f"{title.replace(' ', '-')}.html")
+        self.export(suggested, made.written, "\n".join(filter(None, note)))
 
     def action_other_view(self) -> None:
         """Show the other view of this page; pages with one bind the key v to this."""

@@ -81,6 +81,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("milestone", "", "milestone", "ask('milestone')", "Mark a milestone as reached."),
     Command("index.stop", "", "stop embedding", "stop_embedding", "Stop embedding and search what is ready."),
     Command("stop", "", "stop measuring", "stop_measuring", "Stop measurements running in the background."),
+    Command("export", "x", "export", "export", "Write this page, or its session, to a file to send."),
     Command("help", "question_mark", "help", "help", "Explain this page and list every key.", True),
     Command("quit", "ctrl+q", "quit", "quit", "Stop the servers and quit.", True),
 )

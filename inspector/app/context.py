@@ -222,7 +222,12 @@ class InContext(Widget):
         self.copied()
 
     def export(
-        self, suggested: Path, text: str | bytes | Callable[[Path], str], note: str = "", *, what: str = ""
+        self,
+        suggested: Path,
+        text: str | bytes | Callable[[Path], str | bytes],
+        note: str = "",
+        *,
+        what: str = "",
     ) -> None:
         """Ask for a file and write the text into it; `what` names it in the title and the toast."""
         from inspector.app.dialogs.export import ExportDialog

@@ -44,7 +44,8 @@ class PageInfo:
     `part_of` names the page whose screen also shows this one; such a page has no class of its own.
     A page that is a `view_of` another one is not listed: a key on that page opens it. One with
     `has_content`, which is asked with the workbench and the parts in a thread, is listed if that is true or
-    raises ToolsightError. The palette has all of them. `command` has the words that print what it shows.
+    raises ToolsightError. The palette has all of them. `command` has the words that print what it
+    shows; SERVER and SESSION in it stand for those that are shown.
     """
 
     name: str

@@ -27,9 +27,10 @@ from tests.support.examples import examples
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import opened
 from tests.widgets.hostile import dangerous
+from widgets import PlainInput
 
 
-async def test_an_export_is_json_lines_and_never_overwrites_at_once(
+async def test_an_export_may_be_json_lines_and_never_overwrites_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -39,6 +40,7 @@ async def test_an_export_is_json_lines_and_never_overwrites_at_once(
         await goes(pilot, "events")
         await pilot.press(*["t"] * GROUPS.index(ALL), "x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
+        pilot.app.screen.query_one(PlainInput).value = written.name
         await pilot.press("enter")
         problem = pilot.app.screen.query_one("#path-note", Static)
         await until(pilot, lambda: "exists" in str(problem.render()))

@@ -1,5 +1,6 @@
 """Dialogs with one field: a path, a file to write, a tool to pick."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import ClassVar
@@ -11,6 +12,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from inspector.core.error import ToolsightError
 from inspector.core.redaction import write
 from inspector.session.view import SessionView
 from widgets import Column, PlainInput, Record, RecordList, plain
@@ -49,11 +51,11 @@ class ExportDialog(PathDialog):
     """Writes `text` and returns the path, or None if closed without writing.
 
     Bytes are written as they are. Where the text depends on the file's extension, `text` is a function of the
-    path and `note` lists the extensions.
+    path, which runs in a thread, and `note` lists the extensions.
     """
 
     def __init__(
-        self, suggested: Path, text: str | bytes | Callable[[Path], str], note: str, what: str
+        self, suggested: Path, text: str | bytes | Callable[[Path], str | bytes], note: str, what: str
     ) -> None:
         title = f"Export {what} to a file" if what else "Export to a file"
         super().__init__(title, "writes", str(suggested), note)
@@ -68,13 +70,24 @@ class ExportDialog(PathDialog):
                 self._confirmed = file
                 self._say(f"{file} exists. Press enter again to overwrite it.")
                 return
-            write(file, self._text(file) if callable(self._text) else self._text)
         except (OSError, ValueError, RuntimeError) as error:
-            # ValueError: a NUL in the name; RuntimeError: no home folder.
-            reason = getattr(error, "strerror", None) or error
-            self._say(f"{path} cannot be written: {reason}. Choose another file.")
+            self._refuse(path, error)
         else:
-            self.dismiss(str(file.absolute()))
+            self.run_worker(self._write(file.absolute()), exclusive=True, exit_on_error=False)
+
+    async def _write(self, file: Path) -> None:
+        try:
+            text = await asyncio.to_thread(self._text, file) if callable(self._text) else self._text
+            write(file, text)
+        except (OSError, ValueError, RuntimeError, ToolsightError) as error:
+            self._refuse(str(file), error)
+        else:
+            self.dismiss(str(file))
+
+    def _refuse(self, path: str, error: Exception) -> None:
+        # ValueError: a NUL in the name; RuntimeError: no home folder.
+        reason = getattr(error, "strerror", None) or error
+        self._say(f"{path} cannot be written: {reason}. Choose another file.")
 
     def _say(self, text: str) -> None:
         self.query_one("#path-note", Static).update(plain(text))

@@ -14,7 +14,7 @@ from inspector.core.report import Block, Facts, Table
 from widgets import visible
 
 # The most characters of a text and of a cell, rows of a table, and characters of all rows.
-_TEXT, _CELL, _ROWS, _ALL = 20_000, 4_000, 5_000, 4_000_000
+_TEXT, _CELL, ROWS, _ALL = 20_000, 4_000, 5_000, 4_000_000
 PAGE = ".html"
 _SIGN = 2
 # A table of more columns is a grid of short cells, which scrolls to the side on a telephone.
@@ -118,7 +118,7 @@ def _table(table: Table, left: int) -> Iterator[str]:
     yield from (f'<th class="{kind}">{head}</th>' for kind, head in zip(kinds, heads, strict=True))
     yield "</tr></thead>\n<tbody>\n"
     shown = 0
-    for row in table.rows[:_ROWS]:
+    for row in table.rows[:ROWS]:
         if left <= 0:
             break
         made = "".join(map(_cell, row, kinds, labels))

@@ -11,7 +11,7 @@ FEATURE = Feature(
             "Measure how well every ranker finds the right tools.",
             "lab",
             at="page:BenchScreen",
-            command="bench",
+            command="bench SERVER",
         ),
     ),
     commands=(CommandInfo("bench", "command:bench", "Find"), CommandInfo("bench label", "dataset:label")),

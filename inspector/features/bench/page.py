@@ -1,7 +1,6 @@
 """The bench page: how well and how fast each ranker finds the right tools of this session."""
 
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -77,7 +76,7 @@ class BenchScreen(ListPage):
         "p50 and p95: half of the searches, or 95 % of them, finished within this time.",
         "enter on a ranker lists its worst requests.",
         "v plays recorded runs again, yours too, and shows what each profile finds and costs.",
-        "x exports the table as JSON. `toolsight bench` measures without the app.",
+        "x exports the table, also as .json. `toolsight bench` measures without the app.",
     )
 
     when_idle = frozenset({"run"})
@@ -200,5 +199,4 @@ class BenchScreen(ListPage):
         if not rows:
             self.notify("Nothing to export yet. Press r to measure the chosen rankers.", markup=False)
             return
-        suggested = Path(f"toolsight-bench-{self.session.session_id}.json")
-        self.export(suggested, json_text(rows), what=f"{len(rows)} rankers")
+        self.share(own=partial(json_text, rows), what=f".json: {count(len(rows), 'ranker')}")

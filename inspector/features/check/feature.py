@@ -11,7 +11,7 @@ FEATURE = Feature(
             "What keeps tools from being found, chosen, called right.",
             "tools",
             at="page:FindingsScreen",
-            command="check",
+            command="check SERVER",
         ),
     ),
     commands=(CommandInfo("check", "command:check", "Find"),),

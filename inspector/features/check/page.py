@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import ClassVar
 
 from textual import on
@@ -70,7 +69,7 @@ class FindingsScreen(ReadingPage, ToolKeys):
         "t: one stage. trust: hidden characters, and names that collide or look alike.",
         "space shows mere notes too, or folds them away again.",
         "enter opens the tool; on a narrow terminal first the proof. w and e go to Search: why not, edit.",
-        "x exports what is listed as JSON. `toolsight check` says the same on the command line and for CI.",
+        "x exports what is listed, also as .json. `toolsight check` says the same, and is for CI.",
     )
 
     def __init__(self) -> None:
@@ -214,8 +213,11 @@ class FindingsScreen(ReadingPage, ToolKeys):
     def action_save(self) -> None:
         """Export what is listed."""
         listed = [self._found[int(record.key)] for record in self.list.shown]
-        text = json.dumps(list(map(finding_json, listed)), ensure_ascii=False, indent=2, default=str)
-        self.export(Path.cwd() / "findings.json", f"{text}\n", what=count(len(listed), "finding"))
+
+        def text() -> str:
+            return f"{json.dumps([*map(finding_json, listed)], ensure_ascii=False, indent=2, default=str)}\n"
+
+        self.share(own=text, what=f".json: {count(len(listed), 'finding')}")
 
 
 def facts(found: Sequence[Finding], tools: int, *, shows_all: bool) -> Iterator[Content]:

@@ -20,7 +20,7 @@ FEATURE = Feature(
             "tools",
             at="request_page:ManifestScreen",
             view_of="clients",
-            command="tools --request",
+            command="tools --request SERVER",
         ),
     ),
     commands=(

@@ -119,6 +119,10 @@ class ClientsScreen(ReadingPage, ToolKeys):
         yield strip
         yield RecordList((), header=True, empty=WORKING, id="clients")
 
+    def words(self) -> list[str]:
+        named = [word for one in self._clients for word in ("--client", one.name)]
+        return ["tools", *named, *self.context.opened.source] if self._is_of_tools else ["clients"]
+
     def on_mount(self) -> None:
         self.list.rows.choose(1)
 
@@ -233,7 +237,7 @@ class ClientsScreen(ReadingPage, ToolKeys):
         name = visible(self.key.partition("\0")[0], newlines=False)
         title = f"{name} in {client.title}" if name else client.title
         place = f"{self._place} of {len(self._clients)}"
-        self.query_one("#reading").border_title = f"{title} ({client.kind}), {place}"
+        self.query_one("#reading").border_title = Content(f"{title} ({client.kind}), {place}")
         view = self._views.get(client.name)
         if view is None:
             shown = Content(WORKING)

@@ -22,7 +22,7 @@ FEATURE = Feature(
             "What the next request costs; what-if.",
             "cost",
             at="page:BudgetScreen",
-            command="cost",
+            command="cost SERVER",
         ),
         PageInfo(
             "ways",
@@ -30,7 +30,7 @@ FEATURE = Feature(
             "The same calls under five loading strategies.",
             "cost",
             part_of="budget",
-            command="cost",
+            command="cost SERVER",
         ),
         PageInfo(
             "machine",

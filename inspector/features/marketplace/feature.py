@@ -25,7 +25,7 @@ FEATURE = Feature(
             "tools",
             at="page:MarketplaceScreen",
             has_content=has_plugins,
-            command="marketplace",
+            command="marketplace SERVER",
         ),
     ),
     commands=(

@@ -145,7 +145,7 @@ class RegistryScreen(ListPage, ToolKeys):
     def _draw_rows(self) -> None:
         self.list.empty = content.NO_MATCH if self._part else content.empty(whole=self.session.sight.is_whole)
         title = content.title(len(self._tools), self._total, self._part)
-        self.query_one("#registry-left").border_title = title
+        self.query_one("#registry-left").border_title = Content(title)
         self.list.columns = content.TOOLS if self._health is None else content.HEALTHY
         self.list.records = content.rows(self._tools, self._health)
 
@@ -218,7 +218,7 @@ class RegistryScreen(ListPage, ToolKeys):
         self.list.empty = content.NOT_FOUND
         self.list.columns = content.FOUND
         self.list.records = content.found_rows(found)
-        self.query_one("#registry-left").border_title = content.found_title(len(found), query)
+        self.query_one("#registry-left").border_title = Content(content.found_title(len(found), query))
         if found:
             self.list.move_to(found[0].found.tool.id)
 

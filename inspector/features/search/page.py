@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
-from pathlib import Path
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -88,6 +88,10 @@ class SearchScreen(Rewords, SourceChanges):
         self._explained: tuple[Pane, Topic] | None = None
         self._away: tuple[ServerState, ...] = ()
         self._drawn: tuple[object, ...] = ()
+
+    def words(self) -> list[str]:
+        why = ["--why", self.own_tool] if self.pane_name == WHY_NOT and self._pane_is_in_sight else []
+        return ["search", self.request.query, *why, *self.context.opened.source]
 
     def body(self) -> ComposeResult:
         yield AskBar(id="ask")
@@ -403,8 +407,7 @@ class SearchScreen(Rewords, SourceChanges):
         else:
             reworded = self._made.reworded
             data = asdict(self._report) | ({} if reworded is None else asdict(reworded))
-            text = json.dumps(data, indent=2, default=str)
-            self.export(Path.cwd() / "search.json", text)
+            self.share(own=partial(json.dumps, data, indent=2, default=str), what=".json: the search")
 
     def _has_query(self) -> bool:
         if not self.request.query.strip():

@@ -260,7 +260,7 @@ class WhyNotPane(Pane):
         self._is_first = found.rival is None and found.cut is None
         ledger = self.query_one("#ledger", RecordList)
         rival = middle(found.rival.tool_id, 24) if found.rival is not None else ""
-        ledger.border_title = rival_text(found, rival)
+        ledger.border_title = plain(rival_text(found, rival), newlines=False)
         ledger.empty = no_ledger(found)
         ledger.records = ledger_rows(found)
 

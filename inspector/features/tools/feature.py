@@ -11,7 +11,7 @@ FEATURE = Feature(
             "Every server and tool; stderr; call a tool.",
             "tools",
             at="page:ToolsScreen",
-            command="tools",
+            command="tools SERVER",
         ),
     ),
     commands=(

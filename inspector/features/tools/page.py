@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 from typing import ClassVar
 
 from textual.actions import SkipAction
@@ -327,15 +326,15 @@ class ToolsScreen(ListPage, ToolKeys, ServerActions):
             self.copy(name, name)
 
     def action_export(self) -> None:
-        """Write the tool's definition or the server's wire log to a file."""
+        """Write the tool's definition or the server's wire log to a file, or the page."""
         tool = self.query_one(ToolPanel).tool if self.tool_id else None
         log = self.session.wire(self.server) if self.server else None
         frames = log.frames() if log is not None else ()
         if tool is not None:
-            path = Path(f"{file_name(tool.id)}.json")
-            self.export(path, f"{exact_json(tool)}\n", what="the tool's definition")
+            what = ".json: the tool's definition"
+            self.share(f"{file_name(tool.id)}.json", lambda: f"{exact_json(tool)}\n", what)
         elif frames:
-            path = Path(f"{file_name(self.server)}-wire.jsonl")
-            self.export(path, exported(frames), what=f"the wire log ({count(len(frames), 'message')})")
+            what = f".jsonl: the wire log ({count(len(frames), 'message')})"
+            self.share(f"{file_name(self.server)}-wire.jsonl", lambda: exported(frames), what)
         else:
-            self.warn("Nothing to export.")
+            self.share()

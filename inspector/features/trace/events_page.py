@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
+from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -68,7 +68,7 @@ class EventsScreen(GroupedPage):
     help_lines: ClassVar[tuple[str, ...]] = (
         "The session's events in order, as stored: main leaves out routine events, all shows every event.",
         "enter opens an event in full; an error includes the raw reply.",
-        "t shows the next group of events, / filters by text, x exports the events shown.",
+        "t shows the next group of events, / filters by text, x exports what is shown, also as .jsonl.",
         "`toolsight sessions show` prints the same without the app.",
     )
     groups = GROUPS
@@ -125,7 +125,6 @@ class EventsScreen(GroupedPage):
         self.app.push_screen(DetailScreen(f"#{record.seq} {record.kind}", full_text(record.event), data))
 
     def action_export(self) -> None:
-        """Export the shown events to a file."""
-        suggested = Path(f"toolsight-{self.session.session_id}.jsonl")
+        """Export the page, the session, or the shown events as JSON Lines."""
         records = [self._shown[row.key] for row in self.list.shown if row.key in self._shown]
-        self.export(suggested, json_lines(records), what=count(len(records), "event"))
+        self.share(own=partial(json_lines, records), what=f".jsonl: {count(len(records), 'event')}")

@@ -11,7 +11,7 @@ FEATURE = Feature(
             "Every model call; replay any moment.",
             "trace",
             at="timeline_page:TimelineScreen",
-            command="sessions show",
+            command="sessions show SESSION",
         ),
         PageInfo(
             "events",
@@ -19,7 +19,7 @@ FEATURE = Feature(
             "Every event of the session.",
             "trace",
             at="events_page:EventsScreen",
-            command="sessions show --as events",
+            command="sessions show SESSION --as events",
         ),
         PageInfo(
             "sessions",
@@ -35,7 +35,7 @@ FEATURE = Feature(
             "Searches, calls, latency, failures; unmet requests.",
             "trace",
             at="metrics.page:TelemetryScreen",
-            command="sessions metrics",
+            command="sessions metrics SESSION",
         ),
     ),
     commands=(

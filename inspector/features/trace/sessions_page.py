@@ -144,6 +144,10 @@ class SessionsScreen(ListPage):
         self._news: Content | None = None
         self._rest: Timer | None = None
 
+    @property
+    def shared_session(self) -> str:
+        return self.key or super().shared_session
+
     def body(self) -> ComposeResult:
         yield Static(READING, id="facts", markup=False)
         yield RecordList(COLUMNS, header=True, empty=READING, id="sessions")

@@ -21,8 +21,8 @@ from inspector.app.replay import Replay
 from inspector.app.stream import Stream, View
 from inspector.core.budget import Prices
 from inspector.core.number import count, tokens
-from inspector.core.report import Facts
-from inspector.features.trace.facts import call_facts, session_facts, tally_facts
+from inspector.core.report import Block, Facts
+from inspector.features.trace.facts import call_facts, session_facts, tally_facts, timeline_report
 from inspector.features.trace.lanes import Lanes
 from inspector.session.timeline import Action, ModelCall, Move, Timeline
 from widgets import middle, plain, visible
@@ -180,6 +180,16 @@ class TimelineScreen(ListPage, ToolKeys):
     @property
     def replay(self) -> Replay:
         return self.context.replay
+
+    @property
+    def shared_session(self) -> str:
+        return self._stream.session_id
+
+    def report(self) -> Iterator[Block]:
+        timeline = self._stream.timeline
+        yield from timeline_report(self.shared_session, timeline, drawn=True)
+        if costs := tuple(timeline.costs.values()):
+            yield session_facts(costs, self._prices, self.session.state.model)
 
     def body(self) -> ComposeResult:
         yield Static(id="facts", markup=False)

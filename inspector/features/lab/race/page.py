@@ -1,6 +1,6 @@
 """The race: a question with every tool bound, beside the same question with discovery, call by call."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -21,6 +21,7 @@ from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.conversation import ItemKind
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.number import count, tokens
+from inspector.core.report import Block
 from inspector.core.session import SessionState
 from inspector.features.lab.comparison import STATIC, ScenarioResult
 from inspector.features.lab.feature import LAB
@@ -30,6 +31,7 @@ from inspector.features.lab.race.facts import (
     big_share,
     headline,
     notes,
+    race_report,
     racer_facts,
     racer_title,
     sides,
@@ -180,6 +182,14 @@ class RaceScreen(BaseScreen):
         """Whether both runs are over and the last model call is shown."""
         race = self._race
         return race is not None and race.is_over and self._place == len(race.frames()) - 1
+
+    def report(self) -> Iterable[Block]:
+        race = self._race if self.is_finished else None
+        return super().report() if race is None or race.verdict is None else race_report(race, race.verdict)
+
+    def words(self) -> Sequence[str]:
+        asked = self._race.scenario.title if self._race is not None else last_question(self.session.state)
+        return ["race", asked, "--profile", self._other, *self.context.opened.source]
 
     def body(self) -> ComposeResult:
         yield Static(id="race-status", markup=False)
