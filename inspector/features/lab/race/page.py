@@ -143,6 +143,7 @@ class RaceResult(Vertical):
         self.query_one("#race-said", Static).update(said)
 
 
+# Long because asking, running and drawing step by step share one race.
 class RaceScreen(BaseScreen):
     """Runs both sides for real and shows them call by call. A race goes on while another page is shown."""
 
