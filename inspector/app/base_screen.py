@@ -81,6 +81,7 @@ class HeaderLine(StillText):
             self.screen.redraw_header()
 
 
+# Long because it is what all pages have in common.
 class BaseScreen(InContext, Screen[None]):
     """A page of the app. Subclasses implement `show_view`, which runs on every change.
 
