@@ -7,8 +7,10 @@ should say. What is written in a way in which no place looks right is a KeyError
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from difflib import SequenceMatcher
+from itertools import product
 from typing import Any
 
 from inspector.config.file import bare_json, without_comments
@@ -23,6 +25,9 @@ def parsed(text: str, suffix: str) -> Any:
     if suffix == ".toml":
         return tomllib.loads(text)
     if suffix not in _YAML:
+        # Most files have no comments, and to look for them in one of megabytes takes a second.
+        with suppress(ValueError):
+            return json.loads(text, strict=False)
         return json.loads(bare_json(text), strict=False)
     import yaml
 
@@ -187,6 +192,41 @@ def _indent(text: str, position: int) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
+def _own(text: str, path: Sequence[str], suffix: str) -> tuple[str, str, str, Sequence[str]]:
+    """What stands before an entry, its own text, what stands behind, and the keys to it in that.
+
+    Each edit that is tried is parsed: of JSON only the entry, as a file may have megabytes of others.
+    """
+    if suffix in (".toml", *_YAML):
+        return "", text, "", path
+    bare = text
+    try:
+        json.loads(text, strict=False)
+    except ValueError:
+        bare = bare_json(text)
+    at = len(bare) - len(bare.lstrip())
+    for key in path:
+        at = _value_of(bare, at, key)
+    end = _DECODER.raw_decode(bare, at)[1]
+    return text[:at], text[at:end], text[end:], ()
+
+
+_COLON, _COMMA = re.compile(r"\s*:\s*"), re.compile(r"[\s,]*")
+
+
+def _value_of(bare: str, at: int, key: str) -> int:
+    """Where the value of a member of the object at that position begins. KeyError without one."""
+    found, at = -1, _COMMA.match(bare, at + 1).end()  # type: ignore[union-attr]
+    while bare[at : at + 1] == '"':
+        name, at = _DECODER.raw_decode(bare, at)
+        at = _COLON.match(bare, at).end()  # type: ignore[union-attr]
+        found = at if name == key else found
+        at = _COMMA.match(bare, _DECODER.raw_decode(bare, at)[1]).end()  # type: ignore[union-attr]
+    if found < 0:
+        raise KeyError(key)
+    return found
+
+
 # The command and the arguments of a server's entry, in JSON, TOML and YAML.
 
 _KEY = r"(?:^|(?<=[\s{{,])|(?<=[\"']))(?:{})[\"']?[ \t]*[:=][ \t]*"
@@ -198,6 +238,8 @@ _VALUE = rf"(?P<value>\[[^\]]*\]|(?P<list>(?:[ \t]*\r?\n[ \t]*- [^\n]*)+)|{_TOKE
 _HEADER = re.compile(r"^(?P<indent>[ \t]*)\[[^\[\n][^\n]*\][ \t]*(?:#[^\r\n]*)?", re.MULTILINE)
 _SIBLING = re.compile(r"^(?=(?P<indent>[ \t]*)(?:cmd|command|uri|url|type|name)[ \t]*:)", re.MULTILINE)
 _BRACE = re.compile(r"\{[ \t]*")
+# So many keys of a name are tried beside an address, the nearest first.
+_NEAREST = 3
 _BETWEEN = r"(?:\s*,\s*|\s*\n[ \t]*- )"
 
 
@@ -206,12 +248,13 @@ def with_command_ahead(text: str, path: Sequence[str], words: Sequence[str], suf
 
     Nothing else changes, not even how the entry's own words are written. KeyError unless it has a command.
     """
+    before, text, behind, path = _own(text, path, suffix)
     wanted = parsed(text, suffix)
     entry = entry_at(wanted, path)
     key = _command_key(entry)
     entry["args"], has_args = [*words[1:], entry[key], *(entry.get("args") or ())], "args" in entry
     entry[key] = words[0]
-    return _first(_with_words(text, words, has_args=has_args), suffix, wanted, path[-1])
+    return before + _first(_with_words(text, words, has_args=has_args), suffix, wanted, key) + behind
 
 
 def _with_words(text: str, words: Sequence[str], *, has_args: bool) -> Iterator[str]:
@@ -235,18 +278,108 @@ def _with_words(text: str, words: Sequence[str], *, has_args: bool) -> Iterator[
             yield _edited(text, [(start, end, first), (at, at, ahead)])
 
 
+_TO_VARIABLES = {"headers": "env", "http_headers": "env", "bearer_token_env_var": "env_vars"}
+
+
+def with_command_instead(
+    text: str, path: Sequence[str], key: str, words: Sequence[str], suffix: str = ".json"
+) -> str:
+    """The text where the entry starts these words over stdio instead of having an address under `key`.
+
+    Its headers become variables; Goose has names of its own. KeyError if it has a command or variables, too.
+    """
+    before, text, behind, path = _own(text, path, suffix)
+    wanted = parsed(text, suffix)
+    entry, is_goose = entry_at(wanted, path), key == "uri"
+    names = {old: "envs" if is_goose else new for old, new in _TO_VARIABLES.items() if old in entry}
+    command = "cmd" if is_goose else "command"
+    if (
+        key not in entry
+        or len(set(names.values())) < len(names)
+        or {command, "args", *names.values()} & set(entry)
+    ):
+        raise KeyError(key)
+    del entry[key]
+    entry[command], entry["args"] = words[0], list(words[1:])
+    for old, new in names.items():
+        value = entry.pop(old)
+        entry[new] = [value] if isinstance(value, str) else value
+    if "type" in entry:
+        entry["type"] = "stdio"
+    candidates = _instead(text, key, command, words, names, suffix, "type" in entry)
+    return before + _first(candidates, suffix, wanted, key) + behind
+
+
+def _instead(
+    text: str,
+    key: str,
+    command: str,
+    words: Sequence[str],
+    names: Mapping[str, str],
+    suffix: str,
+    has_type: bool,
+) -> Iterator[str]:
+    first, *rest = _written(words)
+    args = ", ".join(rest)
+    for found in re.finditer(rf"{_KEY.format(re.escape(key))}{_TOKEN}", text, re.MULTILINE):
+        changes = [_renamed(text, old, new, found.start()) for old, new in names.items()]
+        if has_type:
+            types = re.compile(rf"{_KEY.format('type')}(?P<word>{_TOKEN})", re.MULTILINE)
+            near = _near(types, text, found.start())[:_NEAREST]
+            changes.append([(*one.span("word"), '"stdio"') for one in near])
+        forms = ['{}": {}, "args": [{}]']
+        if suffix == ".toml":
+            forms = ["{} = {}\nargs = [{}]", "{} = {}, args = [{}]"]
+        elif suffix in _YAML:
+            forms = [f"{{}}: {{}}\n{_column(text, found)}args: [{{}}]", "{}: {}, args: [{}]"]
+        for form in forms:
+            for edits in product([(*found.span(), form.format(command, first, args))], *changes):
+                yield _edited(text, edits)
+
+
+def _renamed(text: str, old: str, new: str, position: int) -> list[tuple[int, int, str]]:
+    """The edits that may rename a key near there; a text becomes a list of it."""
+    key = re.compile(rf"(?<![\w-]){old}(?=[\"']?\s*[]:=.])(?P<text>\s*=\s*(?P<word>{_TOKEN}))?")
+    return [
+        (*one.span(), f"{new} = [{one['word']}]")
+        if new == "env_vars" and one["text"]
+        else (one.start(), one.start() + len(old), new)
+        for one in _near(key, text, position)[:_NEAREST]
+    ]
+
+
+def reverted(text: str, path: Sequence[str], changed: str, original: str, suffix: str = ".json") -> str:
+    """The text with the entry as in the original: only those of its lines change that were changed.
+
+    KeyError if the entry is not as in the changed one.
+    """
+    before, now, behind, inner = _own(text, path, suffix)
+    (_, old, _, _), (_, new, _, _) = _own(changed, path, suffix), _own(original, path, suffix)
+    lines, others = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    wanted = parsed(now, suffix)
+    entry = entry_at(wanted, inner)
+    entry.clear()
+    entry.update(entry_at(parsed(new, suffix), inner))
+    for tag, *at in SequenceMatcher(None, lines, others, autojunk=False).get_opcodes():
+        was = "".join(lines[at[0] : at[1]])
+        if tag != "equal" and was:
+            now = now.replace(was, "".join(others[at[2] : at[3]]), 1)
+    return before + _first([now], suffix, wanted, path[-1]) + behind
+
+
 def without_command_ahead(text: str, path: Sequence[str], words: Sequence[str], suffix: str = ".json") -> str:
     """The text that `with_command_ahead` had before it, but for an empty list of arguments.
 
     KeyError unless the entry starts these words.
     """
+    before, text, behind, path = _own(text, path, suffix)
     wanted = parsed(text, suffix)
     entry = entry_at(wanted, path)
     key, own = _command_key(entry), len(words)
     if [entry[key], *entry["args"][: own - 1]] != list(words) or len(entry["args"]) < own:
         raise KeyError(key)
     entry[key], entry["args"] = entry["args"][own - 1], entry["args"][own:]
-    return _first(_without_words(text, words), suffix, wanted, path[-1])
+    return before + _first(_without_words(text, words), suffix, wanted, key) + behind
 
 
 def _without_words(text: str, words: Sequence[str]) -> Iterator[str]:
@@ -256,19 +389,6 @@ def _without_words(text: str, words: Sequence[str]) -> Iterator[str]:
     for command in _COMMAND.finditer(text):
         for args in _near(started, text, command.start()) if command["word"] == first else ():
             yield _edited(text, [(*command.span("word"), args["word"]), (*args.span("ahead"), "")])
-
-
-def with_value(text: str, path: Sequence[str], key: str, value: str, suffix: str = ".json") -> str:
-    """The text where the entry has another text for a key that it has. KeyError otherwise."""
-    wanted = parsed(text, suffix)
-    entry = entry_at(wanted, path)
-    if key not in entry:
-        raise KeyError(key)
-    entry[key] = value
-    found = re.finditer(rf"{_KEY.format(re.escape(key))}(?P<word>{_TOKEN})", text, re.MULTILINE)
-    return _first(
-        (_edited(text, [(*one.span("word"), _written([value])[0])]) for one in found), suffix, wanted, key
-    )
 
 
 def _near(pattern: re.Pattern[str], text: str, position: int) -> list[re.Match[str]]:

@@ -1,13 +1,12 @@
 """A client's file that changes after a person's yes, with a backup, and gets back the bytes it had."""
 
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
 
 from inspector.config.client_format import load_file, written_secrets
 from inspector.config.file import read_bytes, read_text
-from inspector.core.error import ConfigError
 
 _MARK = b"\xef\xbb\xbf"
 
@@ -28,36 +27,38 @@ def backups(path: Path) -> list[Path]:
     return sorted(found, key=lambda backup: backup.stat().st_mtime_ns, reverse=True)
 
 
-def bytes_before(path: Path, change: Callable[[str], str]) -> bytes | None:
-    """The bytes of the backup that the change was made to, if nothing else has changed since."""
-    now = path.read_bytes()
-    for backup in backups(path):
-        try:
-            if encoded(path, change(text_of(backup))) == now:
-                return backup.read_bytes()
-        except (ConfigError, KeyError, ValueError, OSError):
-            continue
-    return None
-
-
 def write_with_consent(
-    path: Path, after: bytes, *, yes: bool, notes: tuple[str, ...] = (), backs_up: bool = True
+    path: Path, after: bytes, *, yes: bool, notes: Iterable[str] = (), backs_up: bool = True
 ) -> tuple[str, tuple[str, ...]]:
-    """Show what becomes of a file, and `notes`, ask, and write it.
+    """Show what becomes of a file, ask, and write it, as `write_all_with_consent` does."""
+    return write_all_with_consent({path: after}, yes=yes, notes=notes, backs_up=backs_up)[path]
 
-    Returns the path of the backup and the lines that differ. Raises ConfigError; Abort without a yes.
+
+def write_all_with_consent(
+    after: Mapping[Path, bytes], *, yes: bool, notes: Iterable[str] = (), backs_up: bool = True
+) -> dict[Path, tuple[str, tuple[str, ...]]]:
+    """Show what becomes of these files, and `notes`, ask once, and write them.
+
+    Returns the path of each backup and the lines that differ. Raises ConfigError; Abort without a yes.
     """
     from inspector.cli.table import say
     from inspector.config.server_change import FileChange, replace_file
     from inspector.core.redaction import SECRETS, Redactor
 
-    # The lines around what changes are shown, too: other servers' entries, with their keys.
-    SECRETS.learn(written_secrets(load_file(path)))
-    change = FileChange(str(path), read_bytes(path, "configuration"), after)
-    lines = change.diff(Redactor(SECRETS).text)
-    say(f"{path} would change:", err=True)
-    for line in (*(f"  {line}" for line in lines), *notes):
-        say(line, err=True)
-    if not yes and not click.confirm("Write it?", default=False, err=True):
+    changes = {}
+    for path, data in after.items():
+        # The lines around what changes are shown, too: other servers' entries, with their keys.
+        SECRETS.learn(written_secrets(load_file(path)))
+        changes[path] = FileChange(str(path), read_bytes(path, "configuration"), data)
+    lines = {path: change.diff(Redactor(SECRETS).text) for path, change in changes.items()}
+    shown = (
+        text for path in lines for text in (f"{path} would change:", *(f"  {line}" for line in lines[path]))
+    )
+    for text in (*shown, *notes):
+        say(text, err=True)
+    if changes and not yes and not click.confirm("Write it?", default=False, err=True):
         raise click.Abort
-    return replace_file(path, change.before, change.after, backs_up=backs_up), lines
+    return {
+        path: (replace_file(path, change.before, change.after, backs_up=backs_up), lines[path])
+        for path, change in changes.items()
+    }

@@ -1,26 +1,18 @@
 """`toolsight tap`: records what a client and a server say to each other, from between them."""
 
-import os
-import shlex
-import socket
-import sys
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit, urlunsplit
 
 import click
 
 from inspector.cli.options import DATABASE, CommandGroup, Options, as_json, with_options
-from inspector.config.client import client_file_of, client_files, is_there
-from inspector.config.client_format import PLACES, SECTIONS, URLS, load_file, passed_names, written_secrets
-from inspector.config.text_edit import entry_at, with_command_ahead, with_value, without_command_ahead
 from inspector.core.error import ConfigError
 from inspector.core.server import ServerSpec
-from inspector.features.agents.client_file import backups, bytes_before, encoded, text_of, write_with_consent
-from inspector.features.agents.tap.tap import recording, run, start_recorder
+from inspector.features.agents.client_file import encoded, text_of, write_all_with_consent
+from inspector.features.agents.tap import shared, tap as tap_of_command
+from inspector.features.agents.tap.entries import Entry, Left, each, entries, without_taps
+from inspector.features.agents.tap.tap import recording, start_recorder
 
 _CLIENTS = (
     *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
@@ -42,6 +34,14 @@ _CLIENTS = (
 @click.option(
     "--sign-in", "signs_in", is_flag=True, help="With --url: let clients sign in by OAuth, see above."
 )
+@click.option(
+    "--header",
+    "headers",
+    multiple=True,
+    metavar="NAME",
+    help="To an address after --: send the value of this variable as the header. May be repeated.",
+)
+@click.option("--bearer", default="", metavar="NAME", help="The same, of the token in this variable.")
 @click.pass_context
 def tap(
     context: click.Context,
@@ -49,6 +49,8 @@ def tap(
     url: str,
     port: int,
     secrets: tuple[str, ...],
+    headers: tuple[str, ...],
+    bearer: str,
     chosen: Options,
     *,
     signs_in: bool,
@@ -57,24 +59,30 @@ def tap(
 
     Starts the server after `--`, so a client's configuration can name this command in place of the server's.
     Every byte passes unchanged, as do the exit code and signals. If Toolsight's database is slow or fails,
-    the traffic goes on. With `--url` it runs until ctrl+c; clients use the address on this machine that it
-    prints. A client that signs in by OAuth refuses a server that names another address: with `--sign-in`,
-    `resource` and `resource_metadata` in the server's answers become the tap's, which the record says.
+    the traffic goes on. An address after `--` is reached over stdio, through one process in the background
+    for all of them: the first such command starts it, and it ends two seconds after the last.
+
+    With `--url` the tap listens on this machine until ctrl+c. A client that signs in by OAuth refuses a
+    server that names another address: with `--sign-in`, `resource` and `resource_metadata` in the server's
+    answers become the tap's, which the record says.
 
     \b
     toolsight tap --name shop -- npx -y @scope/shop
-    toolsight tap --url https://example.com/mcp       for a server with an address
+    toolsight tap --name shop -- https://example.com/mcp
     toolsight tap add shop --client claude-code       change the client's configuration to that
     """
     if context.invoked_subcommand is not None:
         return
     if bool(chosen.server) is bool(url):
         raise click.UsageError("write either a server's command after --, or --url", context)
-    record = recording(chosen.server or (url,), name, str(chosen.database or ""), secrets)
+    database = str(chosen.database or "")
     if url:
-        _serve(url, port, secrets, record, signs_in=signs_in)
-    else:
-        run(chosen.server, record)
+        _serve(url, port, secrets, recording((url,), name, database, secrets), signs_in=signs_in)
+        return
+    start = shared.start if "://" in chosen.server[0] else tap_of_command.start
+    several = (("--redact", secrets), ("--header", headers))
+    given = [(option, value) for option, values in several for value in values]
+    start([("--name", name), ("--db", database), ("--bearer", bearer), *given], chosen.server)
 
 
 def _serve(
@@ -97,7 +105,10 @@ def _serve(
 
 
 _placed = with_options(
-    click.argument("server"),
+    click.argument("server", required=False, default=""),
+    click.option(
+        "--all", "every", is_flag=True, help="Every server of the client, with one change to confirm."
+    ),
     click.option("--client", type=click.Choice(_CLIENTS), help="The client whose configuration changes."),
     click.option("--config", type=click.Path(path_type=Path), help="The configuration file that changes."),
     click.option("--yes", is_flag=True, help="Do not ask; the change is still shown."),
@@ -107,157 +118,92 @@ _placed = with_options(
 
 @click.command()
 @_placed
-def add(server: str, client: str | None, config: Path | None, yes: bool) -> None:
-    """Put a tap before SERVER in a client's configuration.
+def add(server: str, every: bool, client: str | None, config: Path | None, yes: bool) -> None:
+    """Put taps before the servers in a client's configuration.
 
-    Shows the change, asks, keeps a backup of the file. The client uses it from its next start. Of a server
-    with an address the tap has to run by then: the command for it is shown. Add --sign-in to it if the client
-    signs in by OAuth.
+    Shows the change, asks, keeps a backup of each file. The client uses it from its next start. A server with
+    an address is started over stdio from then on: its command passes everything to one background process,
+    which reaches all of them. The first such command starts it, and it ends two seconds after the last. A
+    server that wants a sign-in by OAuth answers with the command that signs in to it once.
 
     \b
     toolsight tap add shop --client claude-code
+    toolsight tap add --all --client codex
     """
-    path, at = _entry(server, client, config)
-    entry, text, running = entry_at(load_file(path), at), text_of(path), ""
-    key = next((name for name in URLS if isinstance(entry.get(name), str)), "")
-    if _tap_of(entry, server) or _address_before(path, at, key):
-        raise ConfigError(f"{server} in {path} is tapped already")
-    secrets = [word for name in passed_names(entry) for word in ("--redact", name)]
-    try:
-        if key:
-            running, address = _address(server, entry[key], secrets)
-            after = with_value(text, at, key, address, path.suffix)
-        else:
-            ahead = [*_started(), "tap", *secrets, "--name", server, "--"]
-            after = with_command_ahead(text, at, ahead, path.suffix)
-    except (KeyError, ValueError):
-        hint = "It has no plain command or address, or is written in a way that only you can edit."
-        raise ConfigError(f"{server} in {path} cannot be tapped", hint=hint) from None
-    _change(server, path, encoded(path, after), yes=yes, running=running)
+
+    chosen, left = _chosen(server, client, config, every=every), Left()
+
+    def tapped(text: str, one: Entry) -> str:
+        if every:
+            one.require_untapped()
+        return one.tapped(text)
+
+    def change(path: Path, of_file: list[Entry]) -> str:
+        return each(text_of(path), of_file, tapped, left)
+
+    _change(chosen, change, left, every=every, yes=yes)
 
 
 @click.command()
 @_placed
-def remove(server: str, client: str | None, config: Path | None, yes: bool) -> None:
-    """Take the tap before SERVER out of a client's configuration.
+def remove(server: str, every: bool, client: str | None, config: Path | None, yes: bool) -> None:
+    """Take taps out of a client's configuration.
 
     If nothing else has changed in the file since, it has the same bytes again as before the tap.
 
     \b
     toolsight tap remove shop --client claude-code
+    toolsight tap remove --all --client codex
     """
-    path, at = _entry(server, client, config)
-    entry, text = entry_at(load_file(path), at), text_of(path)
-    key = next((name for name in URLS if name in entry), "")
-    words, was = _tap_of(entry, server), _address_before(path, at, key)
-    if not (words or was):
-        raise ConfigError(f"{server} in {path} is not tapped")
+    chosen, left = _chosen(server, client, config, every=every), Left()
+    tapped = [one for one in chosen if one.tap]
+    if not (tapped or every):
+        raise ConfigError(f"{server} in {chosen[0].path} is not tapped")
 
-    def tapped(text: str) -> str:
-        if was:
-            return with_value(text, at, key, entry[key], path.suffix)
-        return with_command_ahead(text, at, words, path.suffix)
+    def change(path: Path, of_file: list[Entry]) -> str:
+        return without_taps(path, text_of(path), of_file, left)
 
-    def untapped() -> str:
-        if was:
-            return with_value(text, at, key, was, path.suffix)
-        return without_command_ahead(text, at, words, path.suffix)
-
-    try:
-        before = bytes_before(path, tapped) or encoded(path, untapped())
-    except (KeyError, ValueError):
-        hint = "Edit it by hand: what follows `--` is the server's own command."
-        raise ConfigError(f"the tap of {server} in {path} was changed by hand", hint=hint) from None
-    _change(server, path, before, yes=yes)
+    _change(tapped, change, left, every=every, yes=yes)
 
 
-def _address(server: str, url: str, secrets: Sequence[str]) -> tuple[str, str]:
-    """The command that runs a tap of the address, and where it listens. Raises ValueError without a host."""
-    port = _port(server)
-    if not urlsplit(url).hostname or "@" in urlsplit(url).netloc or "${" in url:
-        raise ValueError(url)
-    words = [*_started(), "tap", *secrets, "--name", server, "--url", url, "--port", str(port)]
-    return shlex.join(words), _local(url, port)
-
-
-def _local(url: str, port: int | None) -> str:
-    return urlunsplit(urlsplit(url)._replace(scheme="http", netloc=f"127.0.0.1:{port}"))
-
-
-def _port(server: str) -> int:
-    """A free port, the same one each time if it can be, and none that outgoing connections get."""
-    for port in range(20_000 + zlib.crc32(server.encode()) % 10_000, 32_000):
-        with suppress(OSError), socket.socket() as tried:
-            tried.bind(("127.0.0.1", port))
-            return port
-    raise ConfigError("no port is free for the tap")
-
-
-def _address_before(path: Path, at: Sequence[str], key: str) -> str:
-    """The address that a backup has for an entry whose own is that of a tap; "" if it is not tapped."""
-    now = entry_at(load_file(path), at).get(key)
-    for backup in backups(path) if isinstance(now, str) else ():
-        # A backup may be of anything, and so may an address.
-        with suppress(ConfigError, ValueError):
-            was = entry_at(load_file(backup, path.suffix), at).get(key)
-            if isinstance(was, str) and was != now and _local(was, urlsplit(now).port) == now:
-                return was
-    return ""
-
-
-def _started() -> list[str]:
-    """The words that start this program: by whole paths, as a client may have another PATH."""
-    program = Path(sys.argv[0]).absolute()
-    return [str(program)] if program.name == "toolsight" else [sys.executable, "-m", "inspector"]
-
-
-def _tap_of(entry: Mapping[str, Any], server: str) -> list[str]:
-    """The words of a tap that the entry starts, of this Toolsight or one that was elsewhere; none without."""
-    args = entry.get("args")
-    words = [entry.get("command", entry.get("cmd")), *(args if isinstance(args, list) else ())]
-    end = words.index("--") + 1 if "--" in words else 0
-    return words[:end] if "tap" in words[:end] and words[:end][-3:] == ["--name", server, "--"] else []
-
-
-def _entry(server: str, client: str | None, config: Path | None) -> tuple[Path, tuple[str, ...]]:
-    """The file that has the server, and the keys that lead to it. Raises ConfigError."""
+def _chosen(server: str, client: str | None, config: Path | None, *, every: bool) -> list[Entry]:
+    """The entries that a command is about. Raises ConfigError, also if there are none."""
     if (client is None) == (config is None):
         raise click.UsageError("use either --client or --config")
-    known = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
-    title = "vs-code" if client == "vscode" else client
-    files = (
-        [client_file_of(config, known)]
-        if config is not None
-        else [file for file in known if file.client.lower().replace(" ", "-") == title and is_there(file)]
-    )
-    read = [(file, load_file(file.path)) for file in files]
-    found = [(file, at) for file, data in read for at in _places() if entry_at(data, (*at, server))]
-    # A client prefers what is nearer: the project's part of its own file, then the project's file.
-    found.sort(key=lambda one: (len(one[1]) < 3, one[0].scope != "project"))
+    if bool(server) is every:
+        raise click.UsageError("name a server, or use --all")
+    found, where = entries(client, config, server)
     if not found:
-        where = ", ".join(str(file.path) for file in files) or f"a file of {client}"
-        raise ConfigError(f"there is no server '{server}' in {where}", hint="`toolsight audit` lists them.")
-    file, at = found[0]
-    return file.path, (*at, server)
+        told = f"there is no server '{server}' in {where}" if server else f"there are no servers in {where}"
+        raise ConfigError(told, hint="`toolsight audit` lists them.")
+    return found if every else found[:1]
 
 
-def _places() -> Iterator[tuple[str, ...]]:
-    """The keys that may lead to servers, in any client's file."""
-    yield from (("projects", str(Path.cwd()), name) for name in SECTIONS)
-    yield from PLACES
-
-
-def _change(server: str, path: Path, after: bytes, *, yes: bool, running: str = "") -> None:
-    """Show the change, ask, write it and say where the backup is, and what has to run from now on."""
+def _change(
+    chosen: Sequence[Entry],
+    change: Callable[[Path, list[Entry]], str],
+    left: Left,
+    *,
+    every: bool,
+    yes: bool,
+) -> None:
+    """Show what would change in every file, ask once, write it, and say where the backups are."""
     from inspector.cli.table import show
-    from inspector.core.redaction import SECRETS, clean
 
-    # The command has what the file has, which is redacted where it is shown.
-    SECRETS.learn(written_secrets(load_file(path)))
-    notes = [f"Until the tap is removed, {server} needs this to run:\n  {clean(running)}"] if running else []
-    if clean(running) != running:
-        notes.append("  [redacted] stands for a secret: put it in as your file has it now.")
-    backup, lines = write_with_consent(path, after, yes=yes, notes=tuple(notes))
-    said = [f"changed {server} in {path}", f"backup: {backup}"]
-    told = {"server": server, "file": str(path), "backup": backup, "diff": list(lines), "run": clean(running)}
-    show(told, said)
+    after = {}
+    for path in dict.fromkeys(one.path for one in chosen):
+        changed = encoded(path, change(path, [one for one in chosen if one.path == path]))
+        if changed != path.read_bytes():
+            after[path] = changed
+    if left and not every:
+        only, why = left[0]
+        raise ConfigError(f"{only.server} in {only.path} stays as it is: {why}", hint="Edit it by hand.")
+    notes = [f"{one.server} in {one.path} stays as it is: {why}" for one, why in left]
+    written = write_all_with_consent(after, yes=yes, notes=notes)
+    skipped, done, said = [one for one, _ in left], [], []
+    for path, (backup, lines) in written.items():
+        names = [one.server for one in chosen if one.path == path and one not in skipped]
+        done.append({"file": str(path), "servers": names, "backup": backup, "diff": list(lines)})
+        said += [f"changed {', '.join(names)} in {path}", f"backup: {backup}"]
+    kept = [{"server": one.server, "file": str(one.path), "reason": why} for one, why in left]
+    show({"changed": done, "left": kept}, said or ["nothing to change"])

@@ -11,8 +11,9 @@ import time
 from collections import deque
 from threading import Condition, Thread
 
-TO_SERVER, TO_CLIENT, NOTE, REWRITTEN, SECRET, END = range(6)
-"""What a piece is: bytes on their way, a failure or a change in words, a value never to store, the end."""
+TO_SERVER, TO_CLIENT, NOTE, REWRITTEN, SECRET, BEGUN, END = range(7)
+"""What a piece is: bytes on their way, a failure or a change in words, a value never to store; whose session
+begins, as JSON, where a tap has several servers; the end."""
 MOST_WAITING = 16_000_000
 """Bytes that may wait for the process that records them."""
 _PIECE = 65_536
@@ -36,7 +37,7 @@ def pump(to_server: int, from_server: int, recorder: int) -> None:
             thread.join()
 
 
-def pass_on(source: int, target: int, side: int, copies: "Copies") -> None:
+def pass_on(source: int, target: int, side: int, copies: "Copies | None") -> None:
     """Pass on everything until one end is gone; the other one then learns it as it would without a tap."""
     watch = select.poll()
     watch.register(source, select.POLLIN)
@@ -53,7 +54,8 @@ def pass_on(source: int, target: int, side: int, copies: "Copies") -> None:
             if not data:
                 break
             # Before it is passed on: no answer is recorded before its request, or measured from too late.
-            copies.add(side, now(), data)
+            if copies is not None:
+                copies.add(side, now(), data)
             _write(target, data)
     except OSError:
         pass

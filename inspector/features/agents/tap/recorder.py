@@ -31,7 +31,7 @@ from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import SECRETS, clean, learn_environment
 from inspector.core.server import ServerSpec
 from inspector.features.agents.known_tools import KnownTools
-from inspector.features.agents.tap.pump import END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
+from inspector.features.agents.tap.pump import BEGUN, END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
 from inspector.features.agents.transcript import AgentTool
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
@@ -275,6 +275,8 @@ class TapRecorder:
     def _events(self, piece: Piece) -> Iterator[Event]:
         if piece.lost:
             yield Failed(self._server, f"{byte_size(piece.lost)} passed unrecorded: the recording lagged")
+        if piece.side == BEGUN:
+            return
         if piece.side == SECRET:
             name, _, value = piece.data.decode("latin-1").partition(":")
             SECRETS.learn(ServerSpec("", headers={name: value}).secrets)
@@ -325,12 +327,12 @@ class TapRecorder:
             self._note(why)
 
 
-def record_pieces(batches: Iterable[Sequence[Piece]], new: Callable[[], TapRecorder]) -> None:
-    """Record every session that crosses a tap, until the tap ends."""
+def record_pieces(batches: Iterable[Sequence[Piece]], new: Callable[[bytes], TapRecorder]) -> None:
+    """Record every session that crosses a tap, until the tap ends. `new` gets what a BEGUN piece says."""
     running: dict[int, TapRecorder] = {}
     for batch in batches:
         for piece in batch:
-            recorder = running.pop(piece.session, None) or new()
+            recorder = running.pop(piece.session, None) or new(piece.data * (piece.side == BEGUN))
             if piece.side == END:
                 recorder.end()
                 continue
@@ -350,18 +352,23 @@ def record(
     """Record a tapped server in the database, until it ends. `secrets` names what its client passes to it."""
     # What a client's configuration passes to the server as a secret is one in its messages, too.
     learn_environment(os.environ)
-    spec = _learned(name or server_name(command), command, secrets)
     options = Options(database=Path(database).absolute() if database else None)
-    what = spec.name, target(spec), str(Path.cwd())
-    note = partial(TapNotes(tap_notes_path()).put, spec.name, str(database_path(options)))
+    put = partial(TapNotes(tap_notes_path()).put, database=str(database_path(options)))
     counter_for = cache(bulk_counter_for)
+    failing = name or (server_name(command) if command else "tap")
+
+    def new(opening: bytes) -> TapRecorder:
+        told = read_object(opening)
+        words = (str(told["url"]),) if told else command
+        spec = _learned(str(told.get("name") or name) or server_name(words), words, secrets)
+        tapped = Tapped(new_session_id(), spec.name, target(spec), str(told.get("folder") or Path.cwd()))
+        return TapRecorder(tapped, store, counter_for, lambda why: put(spec.name, why=why))
+
     try:
         with open_store(options) as store:
-            record_pieces(
-                pieces(source), lambda: TapRecorder(Tapped(new_session_id(), *what), store, counter_for, note)
-            )
+            record_pieces(pieces(source), new)
     except Exception as error:
-        note(f"{type(error).__name__}: {error}")
+        put(failing, why=f"{type(error).__name__}: {error}")
         raise
 
 

@@ -45,7 +45,7 @@ def run(command: Sequence[str], record: "Recording") -> "NoReturn":
     """
     server_in, to_server = os.pipe()
     from_server, server_out = os.pipe()
-    _in_background(lambda: _pump(to_server, from_server, record))
+    in_background(lambda: _pump(to_server, from_server, record))
     os.close(to_server)
     os.close(from_server)
     os.dup2(server_in, 0)
@@ -64,7 +64,7 @@ def run(command: Sequence[str], record: "Recording") -> "NoReturn":
         os._exit(_NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE)
 
 
-def _in_background(work: Callable[[], None]) -> None:
+def in_background(work: Callable[[], None]) -> None:
     """Do the work in a process that is nobody's child, and that no signal to this group reaches."""
     child = os.fork()
     if child:
@@ -82,29 +82,29 @@ def _in_background(work: Callable[[], None]) -> None:
 def start_recorder(record: "Recording") -> int:
     """Start the process that records, and return the pipe to it."""
     ours, theirs = os.pipe()
-    _in_background(lambda: _recorder(ours, record))
+    in_background(lambda: _recorder(ours, record))
     os.close(ours)
     return theirs
 
 
 def _pump(to_server: int, from_server: int, record: "Recording") -> None:
     theirs = start_recorder(record)
-    _keep_only(to_server, from_server, theirs)
-    _silence(2)
+    keep_only(to_server, from_server, theirs)
+    silence(2)
     from inspector.features.agents.tap.pump import pump
 
     pump(to_server, from_server, theirs)
 
 
 def _recorder(source: int, record: "Recording") -> None:
-    _keep_only(source)
-    _silence(0, 1, 2)
+    keep_only(source)
+    silence(0, 1, 2)
     # It imports for a second just as the server starts, which somebody waits for.
     os.nice(_LOWEST)
     record(source)
 
 
-def _keep_only(*numbers: int) -> None:
+def keep_only(*numbers: int) -> None:
     """Close all else but standard input and output.
 
     An end of a pipe that stayed open here would keep the other side from noticing that it has ended.
@@ -115,7 +115,7 @@ def _keep_only(*numbers: int) -> None:
         first = number + 1
 
 
-def _silence(*numbers: int) -> None:
+def silence(*numbers: int) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in numbers:
         os.dup2(nothing, number)

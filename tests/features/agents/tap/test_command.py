@@ -3,7 +3,6 @@
 import json
 import os
 import re
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ FILE = """{
 \t\t"shop": { "type": "stdio", "command": "np\\u0078", "args": [ "-y", "shop" ], "env": {"A": "1"} },
 \t\t"bare": {"command": "serve"},
 \t\t"empty": {"command": "serve", "args": []},
-\t\t"far": {"type": "http", "url": "https:\\/\\/example.com/mcp?a=b"},
+\t\t"far": {"type": "http", "headers": {"X-Ref": "1"}, "url": "https:\\/\\/example.com/mcp?a=b"},
 \t\t"odd": {"type": "stdio", "url": "${FAR}/mcp"},
 \t}
 }\r
@@ -72,7 +71,7 @@ def test_a_tap_starts_what_the_entry_started_and_the_change_is_shown(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("add", "odd"), "cannot be tapped"),
+        (("add", "odd"), "stays as it is"),
         (("remove", "far"), "is not tapped"),
         (("add", "nobody"), "there is no server 'nobody'"),
         (("remove", "shop"), "is not tapped"),
@@ -87,19 +86,122 @@ def test_what_cannot_be_done_changes_nothing(
     assert says in done.stderr
 
 
-def test_an_address_becomes_one_on_this_machine_whose_tap_has_to_run(
+def test_an_address_is_started_over_stdio_and_its_headers_become_variables(
     toolsight: Toolsight, file: Path
 ) -> None:
-    """The headers stay. An address that something else changed in the meantime comes back on its own."""
-    done = toolsight("tap", "add", "far", "--config", str(file), "--yes", "--json")
-    url = load_object(file)["mcpServers"]["far"]["url"]
-    assert re.fullmatch(r"http://127\.0\.0\.1:2\d{4}/mcp\?a=b", url)
-    run = shlex.split(json.loads(done.stdout)["run"])
-    port = url.split(":")[2].partition("/")[0]
-    assert run[1:] == ["tap", "--name", "far", "--url", "https://example.com/mcp?a=b", "--port", port]
+    """What else changed in the meantime stays when the entry comes back, also without the backup's bytes."""
+    toolsight("tap", "add", "far", "--config", str(file), "--yes")
+    assert load_object(file)["mcpServers"]["far"] == {
+        "type": "stdio",
+        "command": "/opt/bin/toolsight",
+        "args": ["tap", "--header", "X-Ref", "--name", "far", "--", "https://example.com/mcp?a=b"],
+        "env": {"X-Ref": "1"},
+    }
     file.write_bytes(file.read_bytes().replace(b"// mine", b"// yours"))
     toolsight("tap", "remove", "far", "--config", str(file), "--yes")
-    assert load_object(file)["mcpServers"]["far"]["url"] == "https://example.com/mcp?a=b"
+    assert file.read_bytes() == b"\xef\xbb\xbf" + FILE.replace("mine", "yours").encode()
+
+
+FILES = {
+    "claude-code": (".claude.json", FILE),
+    "vscode": (".config/Code/User/mcp.json", """{
+  // servers of mine
+  "servers": {
+    "shop": {"command": "npx", "args": ["-y", "shop"]}, /* "url": "x" */
+    "bare": {"type": "stdio", "command": "serve"},
+    "paused": {"command": "serve", "disabled": true},
+    "far": {"type": "http", "url": "https://a.example/mcp", "headers": {"X-Ref": "a ${input:pin}"}},
+    "near": {"url": "http://localhost:1/mcp",},
+  },
+}
+"""),
+    "codex": (".codex/config.toml", """model = "x" # headers = {}
+[mcp_servers.shop]
+command = "npx"
+args = ["-y", "shop"]
+[mcp_servers.bare]
+command = "serve"
+[mcp_servers.paused]
+command = "serve"
+enabled = false
+[mcp_servers.far]
+url = "https://a.example/mcp"
+bearer_token_env_var = "PIN"
+[mcp_servers.near]
+url = 'http://localhost:1/mcp' # mine
+[mcp_servers.near.http_headers]
+X-Ref = "1"
+"""),
+    "goose": (".config/goose/config.yaml", """extensions:
+  shop: {cmd: npx, args: [-y, shop], enabled: true}
+  paused: {cmd: serve, enabled: false}
+  far:
+    headers:
+      X-Ref: a   # mine
+    type: streamable_http
+    uri: https://a.example/mcp
+  near: {uri: 'http://localhost:1/mcp', type: streamable_http}
+"""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("client", FILES)
+def test_a_tap_before_every_server_is_one_change_and_its_removal_gives_back_the_same_bytes(
+    toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, client: str
+) -> None:
+    """The client's own answer ends it: what cannot be tapped, or is off, is named with the reason."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    for name in ("CODEX_HOME", "XDG_CONFIG_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    path = tmp_path / FILES[client][0]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(before := FILES[client][1].encode())
+    first = toolsight("tap", "add", "shop", "--client", client, "--yes")
+    assert first.exit_code == 0, first.stderr
+    done = toolsight("tap", "add", "--all", "--client", client, "--yes", "--json")
+    assert done.exit_code == 0, done.stderr
+    (change,), left = json.loads(done.stdout)["changed"], json.loads(done.stdout)["left"]
+    assert {"far"} <= set(change["servers"])
+    off = {"odd": "a variable or a secret"} if client == "claude-code" else {"paused": "disabled"}
+    assert {one["server"] for one in left} == {"shop", *off}
+    assert next(iter(off.values())) in done.stderr
+    assert sorted(one.name for one in path.parent.glob("*.bak*")) == [f"{path.name}.bak", f"{path.name}.bak2"]
+    again = toolsight("tap", "add", "--all", "--client", client, "--yes")
+    assert (again.exit_code, again.stdout) == (0, "nothing to change\n")
+    removed = toolsight("tap", "remove", "--all", "--client", client, "--yes")
+    assert removed.exit_code == 0, removed.stderr
+    assert path.read_bytes() == before
+
+
+def test_the_headers_of_codex_reach_the_tap_as_variables(
+    toolsight: Toolsight, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.argv", ["toolsight"])
+    path = tmp_path / "config.toml"
+    path.write_text(FILES["codex"][1])
+    toolsight("tap", "add", "--all", "--config", str(path), "--yes")
+    servers = parsed(path.read_text(), ".toml")["mcp_servers"]
+    assert servers["far"]["env_vars"] == ["PIN"]
+    assert servers["far"]["args"][:3] == ["tap", "--bearer", "PIN"]
+    assert servers["near"]["env"] == {"X-Ref": "1"}
+    assert servers["near"]["args"][:3] == ["tap", "--header", "X-Ref"]
+
+
+def test_every_project_of_claude_code_is_tapped_and_a_file_without_servers_says_so(
+    toolsight: Toolsight, file: Path, tmp_path: Path
+) -> None:
+    file.unlink()
+    user = tmp_path / ".claude.json"
+    entry = {"mcpServers": {"shop": {"command": "x"}}}
+    user.write_text(json.dumps({"projects": {"/a": entry, "/b": entry}}), encoding="utf-8")
+    assert toolsight("tap", "add", "--all", "--client", "claude-code", "--yes").exit_code == 0
+    projects = json.loads(user.read_text(encoding="utf-8"))["projects"]
+    assert [one["mcpServers"]["shop"]["command"] for one in projects.values()] == ["/opt/bin/toolsight"] * 2
+    user.write_text("{}", encoding="utf-8")
+    done = toolsight("tap", "add", "--all", "--client", "claude-code")
+    assert done.exit_code == 2
+    assert "there are no servers in" in done.stderr
 
 
 # What can be secret of a command line, each in words of its own; `serve` is the program.

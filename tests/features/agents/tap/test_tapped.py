@@ -54,7 +54,9 @@ def store(tmp_path: Path) -> SqliteStore:
 
 
 def recorded(store: SqliteStore, pieces: Iterable[Piece], recorder: TapRecorder | None = None) -> list[Event]:
-    record_pieces(([one] for one in pieces), lambda: recorder or TapRecorder(TAPPED, store, TiktokenCounter))
+    record_pieces(
+        ([one] for one in pieces), lambda _: recorder or TapRecorder(TAPPED, store, TiktokenCounter)
+    )
     return [record.event for record in store.read("s1")]
 
 
@@ -181,7 +183,7 @@ def test_sessions_of_one_tap_are_stored_apart_and_end_one_by_one(
                 [record.kind == "stopped" for one in range(3) for record in store.read(f"s{one}")[-1:]]
             )
 
-    record_pieces(pieces(), lambda: next(taps))
+    record_pieces(pieces(), lambda _: next(taps))
     assert ends == [[False], [True], [True, False], [True, True, False], [True, True, False]]
     assert len(store.sessions()) == 3
 
