@@ -11,14 +11,13 @@ from typing import Any
 from inspector.config.client import client_file_of, client_files, is_there
 from inspector.config.client_format import PLACES, SECTIONS, URLS, load_file, named, passed_names
 from inspector.config.configuration import without_secrets
-from inspector.config.text_edit import (
-    entry_at,
-    parsed,
+from inspector.config.entry_command import (
     reverted,
     with_command_ahead,
     with_command_instead,
     without_command_ahead,
 )
+from inspector.config.text_edit import entry_at, parsed
 from inspector.core.error import ConfigError
 from inspector.features.agents.client_file import backups as newest_backups, text_of
 from inspector.schema.json_value import as_object

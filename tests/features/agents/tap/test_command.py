@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.config.client_format import passed_names
+from inspector.config.entry_command import with_command_ahead, without_command_ahead
 from inspector.config.file import load_object
-from inspector.config.text_edit import entry_at, parsed, with_command_ahead, without_command_ahead
+from inspector.config.text_edit import entry_at, parsed
 from inspector.features.agents.tap.pump import HEADER, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.recorder import record
 from tests.support.commands import Toolsight
