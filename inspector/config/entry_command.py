@@ -16,6 +16,7 @@ from inspector.config.text_edit import (
     edited,
     entry_at,
     first_valid,
+    near,
     parsed,
 )
 
@@ -88,7 +89,7 @@ def _with_words(text: str, words: Sequence[str], *, has_args: bool) -> Iterator[
                 f"\n{_column(text, command)}args: [{{}}]",
             ):
                 yield text[:start] + first + form.format(", ".join(own)) + text[end:]
-        for args in _near(_ARGS, text, start):
+        for args in near(_ARGS, text, start):
             at, dash = args.end(), args["dash"]
             ahead = f"\n{dash}".join(own) if dash else ", ".join(own)
             is_empty = not dash and text[at] == "]"
@@ -143,8 +144,8 @@ def _instead(
         changes = [_renamed(text, old, new, found.start()) for old, new in names.items()]
         if has_type:
             types = re.compile(rf"{KEY.format('type')}(?P<word>{TOKEN})", re.MULTILINE)
-            near = _near(types, text, found.start())[:_NEAREST]
-            changes.append([(*one.span("word"), '"stdio"') for one in near])
+            close = near(types, text, found.start())[:_NEAREST]
+            changes.append([(*one.span("word"), '"stdio"') for one in close])
         forms = ['{}": {}, "args": [{}]']
         if suffix == ".toml":
             forms = ["{} = {}\nargs = [{}]", "{} = {}, args = [{}]"]
@@ -162,7 +163,7 @@ def _renamed(text: str, old: str, new: str, position: int) -> list[tuple[int, in
         (*one.span(), f"{new} = [{one['word']}]")
         if new == "env_vars" and one["text"]
         else (one.start(), one.start() + len(old), new)
-        for one in _near(key, text, position)[:_NEAREST]
+        for one in near(key, text, position)[:_NEAREST]
     ]
 
 
@@ -205,18 +206,13 @@ def _without_words(text: str, words: Sequence[str]) -> Iterator[str]:
     ahead = "".join(re.escape(word) + _BETWEEN for word in rest)
     started = re.compile(rf"{_ARGS.pattern}(?P<ahead>{ahead}(?P<word>{TOKEN}){_BETWEEN}?)", re.MULTILINE)
     for command in _COMMAND.finditer(text):
-        for args in _near(started, text, command.start()) if command["word"] == first else ():
+        for args in near(started, text, command.start()) if command["word"] == first else ():
             yield edited(text, [(*command.span("word"), args["word"]), (*args.span("ahead"), "")])
 
 
 def _command_key(entry: dict[str, Any]) -> str:
     """Goose has a name of its own for it."""
     return "cmd" if "cmd" in entry else "command"
-
-
-def _near(pattern: re.Pattern[str], text: str, position: int) -> list[re.Match[str]]:
-    """What is found, the nearest first: an entry's keys stand together."""
-    return sorted(pattern.finditer(text), key=lambda found: abs(found.start() - position))
 
 
 def _column(text: str, found: re.Match[str]) -> str:

@@ -201,6 +201,11 @@ _SIBLING = re.compile(r"^(?=(?P<indent>[ \t]*)(?:cmd|command|uri|url|type|name)[
 _BRACE = re.compile(r"\{[ \t]*")
 
 
+def near(pattern: re.Pattern[str], text: str, position: int) -> list[re.Match[str]]:
+    """What is found, the nearest first: an entry's keys stand together."""
+    return sorted(pattern.finditer(text), key=lambda found: abs(found.start() - position))
+
+
 def edited(text: str, edits: Iterable[tuple[int, int, str]]) -> str:
     """The text with other texts from some positions to others."""
     for start, end, written in sorted(edits, reverse=True):
