@@ -1,8 +1,9 @@
 """The file of requests in the app: what a search makes of each line, and what an edit changed of that."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Lock
 
 from inspector.app.context import InContext
 from inspector.config.file import file_state
@@ -15,10 +16,8 @@ from inspector.search.answer.expectation import Expectation, ExpectationResult, 
 from inspector.search.answer.request_file import (
     RequestLine,
     add_requests,
-    lines_in,
     lines_of,
     without_line,
-    written,
 )
 from inspector.search.answer.search import SearchRules
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -103,21 +102,14 @@ class Trial:
 
     def run(
         self, items: Iterable[WorkItem], catalog: Catalog, stopped: Callable[[], bool]
-    ) -> Iterator[ExpectationResult | None]:
-        """What a search makes of each line; None of one that cannot be read. May run in any thread."""
-        for item in items:
-            one = item.line.expectation
-            if one is None or stopped():
-                yield None
-                continue
-            yield next(results([self._named(one, catalog)], self.rankers, self.ranker_name, self.rules))
-
-    def by_key(
-        self, items: Sequence[WorkItem], catalog: Catalog, stopped: Callable[[], bool]
     ) -> Mapping[str, ExpectationResult | None]:
-        """What a search makes of each line, by its key."""
-        keys = (item.key for item in items)
-        return dict(zip(keys, self.run(items, catalog, stopped), strict=True))
+        """What a search makes of each line, by its key; None of one that cannot be read. For any thread."""
+        found: dict[str, ExpectationResult | None] = {}
+        for item in items:
+            one = None if stopped() else item.line.expectation
+            asked = [] if one is None else [self._named(one, catalog)]
+            found[item.key] = next(results(asked, self.rankers, self.ranker_name, self.rules), None)
+        return found
 
     def _named(self, one: Expectation, catalog: Catalog) -> Expectation:
         """The expectation with ids; where several servers have the tool, whichever is the best counts."""
@@ -127,7 +119,7 @@ class Trial:
 
 @dataclass(slots=True)
 class Requests:
-    """The lines of the file at `path`, ranked; without one, of what was asked for in this session.
+    """The lines of the file at `path`, ranked; none without one, for who may see only some tools.
 
     `problem` is why the file cannot be read, `total` how many lines it has that say something. `drafted` is
     what a draft would make of lines, by their keys. Read and ranked by whatever page shows them.
@@ -138,15 +130,10 @@ class Requests:
     problem: ConfigError | None = None
     total: int = 0
     drafted: Mapping[str, ExpectationResult | None] = field(default_factory=dict)
-    _own: str = ""
     _seen: object = None
     _ranked: tuple[object, object] = (None, None)
     _is_saved: bool = False
-
-    @property
-    def name(self) -> str:
-        """What the list is called."""
-        return self.path.name if self.path is not None else "requests of this session"
+    _writing: Lock = field(default_factory=Lock)
 
     def shown(self, session: SessionView) -> tuple[WorkItem, ...]:
         """The lines, with what the draft would make of them beside what is so now."""
@@ -166,8 +153,8 @@ class Requests:
         While the server of a line is away, all wait.
         """
         session, rankers = page.session, page.session.retrieval.rankers
-        before, self._seen = self._seen, (self._state(), rankers, session)
-        if before == self._seen:
+        before, self._seen = self._seen, (file_state([self.path or Path()]), rankers, session)
+        if self.path is None or before == self._seen:
             return
         there, servers = set(rankers.index.servers), session.state.servers
         away = {name for name, one in servers.items() if one.phase is not ServerPhase.STOPPED} - there
@@ -187,9 +174,6 @@ class Requests:
         """Read and rank again at the next look, whatever has changed."""
         self._seen = None
 
-    def _state(self) -> object:
-        return file_state([self.path]) if self.path is not None else self._own
-
     def read(self, session: SessionView, stopped: Callable[[], bool]) -> Callable[[], None]:
         """Read and rank in a thread; what is returned takes it over, in the thread of the app."""
         trial, catalog, problem = Trial.of(session), session.catalog, None
@@ -203,7 +187,7 @@ class Requests:
         for line in lines[:MOST]:
             item = known.get((line.number, line.text)) or by_text.get(line.text) or WorkItem(line)
             items.append(replace(item, line=line, tool_id=_tool_id(line, catalog), is_away=False))
-        now = list(trial.run(items, catalog, stopped))
+        now = trial.run(items, catalog, stopped)
         tools = trial.rankers.index.tools
 
         def take() -> None:
@@ -211,8 +195,7 @@ class Requests:
             is_same = self._ranked[0] is session
             is_saved = self._is_saved or (is_same and self._ranked[1] != tools)
             self.items = tuple(
-                replace(item, now=found, before=item.now if is_saved else item.before)
-                for item, found in zip(items, now, strict=True)
+                replace(one, now=now[one.key], before=one.now if is_saved else one.before) for one in items
             )
             self.problem, self.total, self._is_saved, self.drafted = problem, len(lines), False, {}
             self._ranked = session, tools
@@ -220,27 +203,25 @@ class Requests:
         return take
 
     def _lines(self) -> tuple[RequestLine, ...]:
-        if self.path is None:
-            return lines_in(self._own)
-        return lines_of(self.path) if self.path.exists() else ()
+        return lines_of(self.path) if self.path is not None and self.path.exists() else ()
 
     def add(self, wanted: Sequence[tuple[str, str]]) -> None:
         """Add requests with their tools; those that are there stay as they are. Raises ConfigError."""
-        there = {(item.request.query, item.tool_id) for item in self.items}
-        fresh = [pair for pair in wanted if pair not in there]
-        if self.path is not None:
-            add_requests(self.path, fresh)
-        else:
-            self._own += "".join(f"{written(*pair)}\n" for pair in fresh)
+        if self.path is None:
+            raise ConfigError(
+                "requests are kept for who may see all tools", hint="View as the administrator."
+            )
+        with self._writing:
+            there = {(item.request.query, item.tool_id) for item in self.items}
+            # What another key added a moment ago is not ranked yet.
+            read = (line.expectation for line in self._lines())
+            there |= {(one.query, tool) for one in read if one is not None for tool in one.tools}
+            add_requests(self.path, [pair for pair in wanted if pair not in there])
 
     def remove(self, item: WorkItem) -> None:
         """Take a line out. Raises ConfigError."""
         if self.path is not None:
             without_line(self.path, item.line)
-        else:
-            lines = self._own.split("\n")
-            del lines[item.line.number - 1]
-            self._own = "\n".join(lines)
 
 
 def _tool_id(line: RequestLine, catalog: Catalog) -> str:

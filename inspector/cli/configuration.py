@@ -24,7 +24,7 @@ from inspector.cli.run import FOUND_IN_FOLDER
 from inspector.config.configuration import Configuration, Named
 from inspector.config.file import is_file
 from inspector.config.predicate import digest
-from inspector.config.reader import read, requests_beside, typed_configuration
+from inspector.config.reader import REQUESTS, read, requests_beside, typed_configuration
 from inspector.config.setting import anchored
 from inspector.core.error import ConfigError
 from inspector.core.server import is_registered
@@ -144,16 +144,16 @@ def with_chosen(configuration: Configuration, options: Options, *, own: Path) ->
         predicates=path,
         predicates_digest=found,
         named=named,
-        requests=_requests(configuration, options),
+        requests=_requests(configuration),
     )
 
 
-def _requests(configuration: Configuration, options: Options) -> str:
-    """The file of requests for the person's own servers."""
-    is_own = not (options.registry or is_the_demo(configuration))
+def _requests(configuration: Configuration) -> str:
+    """The file of requests for the servers; what is noted of the demo's goes with the demo."""
+    if is_the_demo(configuration):
+        return str(demo_folder() / REQUESTS)
     # The servers of a file are others' as often as the person's own.
-    typed = configuration.servers if configuration.trusted else ()
-    return str(requests_beside(typed)) if is_own else ""
+    return str(requests_beside(configuration.servers if configuration.trusted else ()))
 
 
 def _named(

@@ -110,7 +110,7 @@ class Configuration:
     are declared. With `tells_changes` a changed file of the person's own in the configuration's folder needs
     no new consent. `named` is what its settings or a scenario's name, which needs consent even where the
     servers are trusted. `problems` are the keys of its servers that mean nothing. `requests` is the file of
-    requests beside the servers, whether it is there or not; "" if they are no one's own, or not all is seen.
+    requests beside the servers, whether it is there or not; "" for who may see only some tools.
     """
 
     source: str

@@ -56,10 +56,6 @@ def test_a_missing_word_brings_the_tool_up(semantic: bool) -> None:
 def test_labelled_requests_are_measured_before_and_after() -> None:
     cases = edit_effect(rankers_of(TOOLS), BETTER, PAY.id, rules=RULES, query="", evalset_cases=CASES).cases
     assert cases.measured == 2
-    assert cases.hit_before == 0.5
-    assert cases.hit_after == cases.ndcg_after == 1.0
-    assert cases.ndcg_before is not None
-    assert cases.ndcg_before < 1.0
     assert [(change.id, change.after) for change in cases.better] == [("refund", 1)]
     assert cases.worse == ()
 

@@ -239,7 +239,7 @@ class EditPane(Pane):
             effect = trial.on(query, now.rules)
             reading = Reading(count(tool), count(edited), now.rules.threshold, effect)
             changed = replace(now, rankers=trial.changed, own=tool.id, renamed=edited.id)
-            tried = {} if edited == tool else changed.by_key(known, catalog, job.stopped)
+            tried = {} if edited == tool else changed.run(known, catalog, job.stopped)
             others = [item for item in known if item.now is not None and item.request.query != query]
             moved = [item for item in others if told(tried.get(item.key, item.now)) != told(item.now)]
             if not job.stopped():

@@ -14,6 +14,7 @@ from textual.message import Message
 from inspector.app.context import InContext, Job
 from inspector.app.draw.line import MUTED
 from inspector.app.requests import MOST, Requests, WorkItem
+from inspector.config.reader import REQUESTS
 from inspector.core.events import CallStarted, SearchPerformed, TurnEnded, UserSaid
 from inspector.core.number import count
 from inspector.search.answer.evalset import added_cases
@@ -37,6 +38,8 @@ _NOTHING_FAILS = "Every labelled request finds its tool first, and no search of 
 _EVENTS = tuple(event.kind for event in (SearchPerformed, CallStarted, UserSaid, TurnEnded))
 # Seconds between two looks at the file, which an editor may write.
 _LOOKS_EVERY = 0.5
+# From so many lines on a terminal has room for an editor, what it changes and more than three requests.
+_ROOMY = 30
 
 
 def change(item: WorkItem) -> Content:
@@ -77,7 +80,7 @@ def row(item: WorkItem) -> Record:
 def title(known: Requests, items: Sequence[WorkItem]) -> Content:
     """Return how many requests find their tool, what an edit changed, and what is wrong with the file."""
     holding = sum(item.now is not None and item.now.holds for item in items)
-    text = [Content(f"{known.name}: {holding} of {count(len(items), 'request')} as wanted")]
+    text = [Content(f"{REQUESTS}: {holding} of {count(len(items), 'request')} as wanted")]
     if known.total > MOST:
         text.append(Content.styled(f"the first {MOST} of {known.total:,}", "$text-warning"))
     compared = [item for item in items if item.now and item.before and not item.is_away]
@@ -188,7 +191,8 @@ class Worklist(InContext, Vertical):
             listed.move_to(changed)
         self.display = bool(items) or known.problem is not None
         # A quarter of the terminal, with its title: the results above are what the page is about.
-        self.styles.height = min(len(items) + 1, self.screen.size.height // 4)
+        height = self.screen.size.height
+        self.styles.height = min(len(items) + 1, height // (4 if height >= _ROOMY else 6))
 
     def on_resize(self) -> None:
         """Take another share of another terminal."""

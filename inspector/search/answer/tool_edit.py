@@ -5,8 +5,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 from typing import Self
 
-import numpy as np
-
 from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import Answer, SearchRequest
@@ -14,7 +12,6 @@ from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import fields, resolve
 from inspector.search.answer.confusable import Closeness
-from inspector.search.answer.metric import hit_at, ndcg_at
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.standing import Standing, Standings, Verdict, position_of
 from inspector.search.index.document import Key, key_of, texts_by_key
@@ -135,7 +132,6 @@ def _new_texts(changed: ToolIndex, index: ToolIndex, edited: Tool) -> Mapping[Ke
 
 
 AROUND = 10
-_DEPTH = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,16 +155,9 @@ class CaseChange:
 
 @dataclass(frozen=True, slots=True)
 class CaseEffect:
-    """Means over the `measured` cases, those that some tool fits; None if there are none.
-
-    `better` and `worse` are the cases whose first relevant tool rose or fell, in case order.
-    """
+    """Those of the `measured` cases whose first relevant tool rose or fell; some tool fits each."""
 
     measured: int = 0
-    ndcg_before: float | None = None
-    ndcg_after: float | None = None
-    hit_before: float | None = None
-    hit_after: float | None = None
     better: tuple[CaseChange, ...] = ()
     worse: tuple[CaseChange, ...] = ()
 
@@ -178,7 +167,7 @@ class QueryEffect:
     """The effect of an edit. `around` holds the edited tool and its AROUND neighbors as ranked afterwards.
 
     The search says `answer_before` with `probability_before`, afterwards the others; a probability is None
-    where none is estimated. `cases` measures nDCG@10 and hit@1. Collisions count the tools that are close to
+    where none is estimated. Collisions count the tools that are close to
     it in meaning (a cosine of the summaries of at least 0.8) or have its name on another server.
     """
 
@@ -259,30 +248,26 @@ class EditTrial:
 
     def over(self, cases: Sequence[EvalCase], stopped: Callable[[], bool] = lambda: False) -> CaseEffect:
         """The effect on labelled requests; `stopped` is checked before each and ends the run early."""
-        own, position = self.rankers.index.ids, self.rankers.index.position
+        position = self.rankers.index.position
         # Both indexes have their tools at the same positions; the edited one keeps its old id in the labels.
         labels = {self.edited_id: self.original_id}
-        measures: list[tuple[float, ...]] = []
         changes: list[CaseChange] = []
         for case in cases:
             if not case.is_possible:
                 continue
             if stopped():
                 break
-            groups = [frozenset(labels.get(tool, tool) for tool in group) for group in case.relevant]
-            wanted = [position[tool] for tool in frozenset[str]().union(*groups) if tool in position]
+            named = (labels.get(tool, tool) for group in case.relevant for tool in group)
+            wanted = [position[tool] for tool in named if tool in position]
             # Case by case, so that each query is embedded only once for both rankers.
             both = [Standings(ranker.rank(case.query)) for ranker in self._both]
-            ids = [[own[one] for one in standings.kept(_DEPTH)] for standings in both]
             first = (
                 min((standings[one].rank for one in wanted if standings[one].kept), default=None)
                 for standings in both
             )
-            measures.append(
-                (*(ndcg_at(_DEPTH, r, groups) for r in ids), *(hit_at(1, r, groups) for r in ids))
-            )
             changes.append(CaseChange(case.id, case.query, *first))
-        return _summed(measures, changes) if measures else CaseEffect()
+        better, worse = (tuple(one for one in changes if way * _rise(one) > 0) for way in (1, -1))
+        return CaseEffect(len(changes), better, worse)
 
     @property
     def _both(self) -> tuple[Ranker, Ranker]:
@@ -302,19 +287,6 @@ def _around(standings: Standings, position: int) -> list[int]:
     row, count = standings[position].rank - 1, len(standings.order)
     first = max(0, min(row - AROUND // 2, count - AROUND - 1))
     return [int(p) for p in standings.order[first : first + AROUND + 1]]
-
-
-def _summed(measures: Sequence[tuple[float, ...]], changes: Sequence[CaseChange]) -> CaseEffect:
-    ndcg_before, ndcg_after, hit_before, hit_after = map(float, np.mean(measures, axis=0))
-    return CaseEffect(
-        measured=len(measures),
-        ndcg_before=ndcg_before,
-        ndcg_after=ndcg_after,
-        hit_before=hit_before,
-        hit_after=hit_after,
-        better=tuple(change for change in changes if _rise(change) > 0),
-        worse=tuple(change for change in changes if _rise(change) < 0),
-    )
 
 
 def _rise(change: CaseChange) -> float:

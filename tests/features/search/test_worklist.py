@@ -1,5 +1,6 @@
 """The file of requests in the app: in sight, ranked again at each save and key, changed by a person's key."""
 
+from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from textual.widgets import Input
 from fixtures.hostile import HOSTILE, HUGE
 from inspector.app.place import EditPage, SearchPage, ToolPage, WorklistPage
 from inspector.app.requests import MOST
+from inspector.config.reader import REQUESTS
 from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
 from inspector.features.search.edit_pane import EditPane
@@ -18,7 +20,7 @@ from inspector.features.search.page import SearchScreen
 from inspector.features.search.worklist import Worklist
 from tests.support.app import app_rig, arrives, goes, said, seen, toasts, until
 from tests.support.fakes import calls, says, searches
-from tests.support.workbench import configured, shop_and_weather
+from tests.support.workbench import Rig, configured, shop_and_weather
 from tests.widgets.hostile import dangerous
 from tests.widgets.screen import lines
 from widgets import RecordList
@@ -36,7 +38,7 @@ sing me a song -> nothing
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    path = tmp_path / "toolsight.requests"
+    path = tmp_path / REQUESTS
     path.write_text(TEXT, encoding="utf-8")
     return path
 
@@ -44,6 +46,11 @@ def file(tmp_path: Path) -> Path:
 def _beside(file: Path) -> dict[str, Any]:
     """The app's servers with this file of requests."""
     return {"configuration": replace(configured(shop_and_weather()), requests=str(file))}
+
+
+def _empty(folder: Path) -> AbstractAsyncContextManager[tuple[Pilot[None], Rig]]:
+    """The app beside a file that is not there yet."""
+    return app_rig(**_beside(folder / REQUESTS))
 
 
 def _requests(pilot: Pilot[None]) -> RecordList:
@@ -77,8 +84,8 @@ async def _kept(pilot: Pilot[None], *wanted: tuple[SearchRequest, str]) -> None:
     await _ranked(pilot, len(wanted))
 
 
-async def test_a_keeps_the_request_in_sight_with_the_tool_it_should_find() -> None:
-    async with app_rig() as (pilot, _):
+async def test_a_keeps_the_request_in_sight_with_the_tool_it_should_find(tmp_path: Path) -> None:
+    async with _empty(tmp_path) as (pilot, _):
         await goes(pilot, "search")
         await arrives(pilot, SearchPage(LATE))
         assert not _requests(pilot).region
@@ -86,15 +93,15 @@ async def test_a_keeps_the_request_in_sight_with_the_tool_it_should_find() -> No
         await until(pilot, lambda: isinstance(pilot.app.focused, Input))
         await pilot.press(*"list_orders", "enter")
         await until(pilot, lambda: _cells(pilot) == [["✕", LISTS, "2", ""]])
-        assert "requests of this session: 0 of 1 request as wanted" in seen(pilot)
+        assert "toolsight.requests: 0 of 1 request as wanted" in seen(pilot)
         await pilot.press("i", *" that is late", "enter")
         await until(pilot, lambda: _requests(pilot).display)
         await pilot.press("a", "a")
         await until(pilot, lambda: len(_cells(pilot)) == 2)
 
 
-async def test_each_save_ranks_all_of_them_again_and_says_what_each_gained_or_lost() -> None:
-    async with app_rig() as (pilot, rig):
+async def test_each_save_ranks_all_of_them_again_and_says_what_each_gained_or_lost(tmp_path: Path) -> None:
+    async with _empty(tmp_path) as (pilot, rig):
         await _kept(pilot, (LATE, LISTS), (LATE, "shop:refund_order"), (FORECAST, "weather:get_forecast"))
         lists, refunds = rig.servers["shop"].tools
         better = replace(lists, description="Refund a late order. Refund orders that are late.")
@@ -106,10 +113,10 @@ async def test_each_save_ranks_all_of_them_again_and_says_what_each_gained_or_lo
         await until(pilot, lambda: [cells[3] for cells in _cells(pilot)] == ["=", "=", "="])
 
 
-async def test_while_their_server_is_away_the_requests_wait_greyed_and_a_save_without_a_change_counts() -> (
-    None
-):
-    async with app_rig() as (pilot, rig):
+async def test_while_their_server_is_away_the_requests_wait_greyed_and_a_save_without_a_change_counts(
+    tmp_path: Path,
+) -> None:
+    async with _empty(tmp_path) as (pilot, rig):
         await _kept(pilot, (LATE, LISTS), (FORECAST, "weather:get_forecast"))
         rig.servers["shop"].fault = ConnectError("The process ended with exit code 1")
         await rig.bench.reconnect("shop")
@@ -120,8 +127,8 @@ async def test_while_their_server_is_away_the_requests_wait_greyed_and_a_save_wi
         await until(pilot, lambda: _cells(pilot)[0] == ["✕", LISTS, "2", "="])
 
 
-async def test_enter_shows_a_kept_request_and_the_delete_key_takes_it_off() -> None:
-    async with app_rig() as (pilot, _):
+async def test_enter_shows_a_kept_request_and_the_delete_key_takes_it_off(tmp_path: Path) -> None:
+    async with _empty(tmp_path) as (pilot, _):
         await _kept(pilot, (LATE, LISTS), (FORECAST, "weather:get_forecast"))
         _requests(pilot).focus()
         await pilot.press("down", "enter")
@@ -136,14 +143,14 @@ async def test_enter_shows_a_kept_request_and_the_delete_key_takes_it_off() -> N
         await until(pilot, lambda: not screen.query_one(Worklist).display)
 
 
-async def test_capital_a_collects_the_searches_that_missed() -> None:
+async def test_capital_a_collects_the_searches_that_missed(tmp_path: Path) -> None:
     steps = (
         searches(query="sums"),
         searches(query="forecast"),
         calls(("weather__get_forecast", {})),
         says("Sunny."),
     )
-    async with app_rig(*steps, yes=True) as (pilot, rig):
+    async with app_rig(*steps, yes=True, **_beside(tmp_path / REQUESTS)) as (pilot, rig):
         await goes(pilot, "search")
         await pilot.press("escape", "A")
         await until(pilot, lambda: "Every labelled request finds its tool" in toasts(pilot))
@@ -200,7 +207,7 @@ async def test_only_a_persons_key_writes_the_file_and_comments_and_order_stay(fi
 
 
 async def test_a_file_that_cannot_be_written_is_told_with_a_hint_and_nothing_is_lost(tmp_path: Path) -> None:
-    async with app_rig(**_beside(tmp_path / "none" / "toolsight.requests")) as (pilot, _):
+    async with app_rig(**_beside(tmp_path / "none" / REQUESTS)) as (pilot, _):
         await goes(pilot, "search")
         await arrives(pilot, SearchPage(LATE))
         await arrives(pilot, WorklistPage(((LATE, LISTS),)))
