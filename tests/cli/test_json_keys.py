@@ -63,6 +63,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "sessions-events": ("sessions", "show", SESSION, "--as", "events"),
     "sessions-metrics": ("sessions", "metrics"),
     "sessions-next": ("sessions", "next"),
+    "diff": ("diff", SESSION, SESSION),
     "sessions-unused": ("sessions", "unused"),
     "scenario": ("scenario",),
     "registry": ("registry",),

@@ -14,5 +14,8 @@ FEATURE = Feature(
             command="check SERVER",
         ),
     ),
-    commands=(CommandInfo("check", "command:check", "Find"),),
+    commands=(
+        CommandInfo("check", "command:check", "Find"),
+        CommandInfo("diff", "diff_command:diff", "Find"),
+    ),
 )

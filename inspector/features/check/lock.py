@@ -23,6 +23,7 @@ from inspector.features.check.trust_rule import is_hidden
 
 VERSION = 1
 _KIND = "toolsight-lock"
+_BEGINNING = 100
 _HINT = "Restore the file from version control, or write it again with `--update`."
 
 RULES = rules(
@@ -115,6 +116,11 @@ def _escaped(found: re.Match[str]) -> str:
     """A character as JSON writes it, by its code if nobody would see it."""
     is_shown = found[0].isprintable() and not is_hidden(found[0])
     return found[0] if is_shown else json.dumps(found[0])[1:-1]
+
+
+def is_snapshot(path: Path) -> bool:
+    """Whether a file says that it is one. Raises ConfigError if it cannot be read."""
+    return f'"kind": "{_KIND}"' in read_text(path, "file", limit=MAX_BYTES)[:_BEGINNING]
 
 
 def _document(path: Path) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """The sessions page: what was recorded here, and of other agents by a tap or from their transcripts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePath
@@ -23,16 +23,20 @@ from inspector.app.place import TracePage, WorklistPage
 from inspector.core.number import byte_size, count, money, shown_moment, tokens
 from inspector.core.ports import SessionSummary, SystemClock
 from inspector.core.ranking import SearchRequest
+from inspector.core.report import Block
 from inspector.features.agents.facts import folders_text, import_line, session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import AgentLibrary, Found, Imported
-from inspector.features.agents.unused import DAYS, ClientUse, recent, unused, unused_report
+from inspector.features.agents.unused import DAYS, recent, unused, unused_report
+from inspector.session.difference import KINDS as COMPARED, Side, aligned, difference, difference_report
 from widgets import Column, Record, RecordList, plain
 
 READING = "Reading the recorded sessions …"
 EMPTY = "No sessions recorded yet."
 _NO_MISSES = "No missed search of this session led to a call of a tool that is here now."
+_MARKED = "This session is A. Go to another one, and press d to compare; d again lets it go."
+_UNMARKED = "No session is marked."
 NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 # Seconds that the cursor rests on a session before it is read; sessions that are read before rows are drawn.
 _REST, _BATCH = 0.1, 20
@@ -117,6 +121,7 @@ class SessionsScreen(ListPage):
         Binding("i", "import", "import", id="sessions.import"),
         Binding("w", "requests", "write requests", id="sessions.requests"),
         Binding("a", "worklist", "misses to the worklist", show=False, id="sessions.worklist"),
+        Binding("d", "compare", "compare", id="sessions.compare"),
         Binding("u", "unused", "unused tools", id="sessions.unused"),
         Binding("r", "again", "reload", id="sessions.again"),
     ]
@@ -130,6 +135,7 @@ class SessionsScreen(ListPage):
         "enter replays the session under the cursor on every page, from its first model call.",
         "missed: a search followed by another search instead of a call.",
         "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
+        "d on one session, then on another, shows what differs; `toolsight diff` compares servers, too.",
         f"u lists what clients never called in {DAYS} days; `toolsight sessions unused` leaves it out.",
         "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
         "● marks sessions that run elsewhere, such as a tap's; enter follows one, every 2 s.",
@@ -142,6 +148,7 @@ class SessionsScreen(ListPage):
         self._findings: Findings | None = None
         self._outlines: dict[str, Outline] = {}
         self._news: Content | None = None
+        self._marked = ""
         self._rest: Timer | None = None
 
     @property
@@ -237,6 +244,7 @@ class SessionsScreen(ListPage):
 
     def draw_detail(self) -> None:
         found = self._findings
+        self.query_one("#session").border_title = self.titles["session"]
         lines = report_lines(session_report(found), self.width) if found is not None else ()
         self.write(Content("\n").join(lines), "#detail")
 
@@ -250,13 +258,43 @@ class SessionsScreen(ListPage):
             self._tell(Content(NOT_HERE))
             return
 
-        def show(uses: Sequence[ClientUse]) -> None:
-            lines = report_lines(unused_report(uses, DAYS), self.width)
-            self.write(Content("\n").join(lines), "#detail")
-            self.query_one("#session").focus()
+        def read() -> Iterator[Block]:
+            return unused_report(unused((one, library.findings(one.id)) for one in meant), DAYS)
 
-        work = partial(unused, ((one, library.findings(one.id)) for one in meant))
-        self.run_job("findings", lambda _: work(), show, failed=self._fail)
+        self._report(f"Never called in {DAYS} days", read)
+
+    def action_compare(self) -> None:
+        """Mark the session under the cursor, or show what differs between it and the one that is marked."""
+        first, second = self._marked, self.key
+        self._marked = second if not first else ""
+        if not first or first == second:
+            self._tell(Content(_MARKED if self._marked else _UNMARKED))
+            return
+        replay, cost = self.context.replay, self.session.accounting.cost
+
+        def side(session: str) -> Side:
+            return Side.of_session(session, replay.recorded(session, COMPARED)).counted(
+                lambda one: cost(one).tokens
+            )
+
+        self._tell(facts(self._found))
+        self._report(
+            f"A {first}, B {second}",
+            lambda: difference_report(difference(*aligned(side(first), side(second)))),
+        )
+
+    def _report(self, title: str, read: Callable[[], Iterator[Block]]) -> None:
+        """Read a report, and show it in place of the session under the cursor."""
+
+        def show(blocks: Sequence[Block]) -> None:
+            self.write(Content("\n").join(report_lines(blocks, self.width)), "#detail")
+            pane = self.query_one("#session")
+            pane.border_title = title
+            pane.focus()
+
+        if self._rest is not None:
+            self._rest.stop()
+        self.run_job("findings", lambda _: tuple(read()), show, failed=self._fail)
 
     def action_replay(self) -> None:
         """Replay the session under the cursor on every page."""

@@ -111,6 +111,17 @@ async def test_u_shows_what_clients_had_and_never_called(
         assert "tools never called" in seen(pilot) or "tool never called" in seen(pilot)
 
 
+async def test_d_on_one_session_and_on_another_shows_what_differs(tmp_path: Path) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        await pilot.press("home", "d")
+        assert "This session is A." in seen(pilot)
+        await pilot.press("d")
+        assert "No session is marked." in seen(pilot)
+        await pilot.press("d", "down", "d")
+        await until(pilot, lambda: "only in A" in seen(pilot) and "calls of" in seen(pilot))
+
+
 async def test_a_puts_the_missed_searches_whose_tool_is_here_on_the_worklist(tmp_path: Path) -> None:
     async with page() as pilot:
         await imported(pilot, tmp_path)

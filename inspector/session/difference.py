@@ -1,0 +1,270 @@
+"""What differs between two catalogs, or two sessions with theirs: tools, definitions, answers, calls."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Self
+
+from inspector.core.definition import (
+    DefinitionChange,
+    SchemaChange,
+    definition_changes,
+    definition_hash,
+    judged,
+    shown_changes,
+)
+from inspector.core.events import CallStarted, CatalogBuilt, Record, ServerReady, ToolsChanged
+from inspector.core.number import count
+from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Block, Column, Table
+from inspector.core.tool import Tool
+from inspector.search.answer.expectation import ExpectationResult
+
+KINDS = (ServerReady.kind, ToolsChanged.kind, CatalogBuilt.kind, CallStarted.kind)
+"""The events that a side is made of."""
+_MOST, _LINES = 20, 6
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two: its tools by id, None where a record holds no definition, and what else is known of it.
+
+    `tokens` are those of each definition, as far as it is known; `calls` are counted by tool, None for what
+    is no session; `answers` are those to the requests that both are asked.
+    """
+
+    name: str
+    tools: Mapping[str, Tool | None]
+    instructions: Mapping[str, str] = field(default_factory=dict)
+    calls: Counter[str] | None = None
+    tokens: Mapping[str, int] = field(default_factory=dict)
+    answers: Sequence[ExpectationResult] = ()
+
+    @classmethod
+    def of_session(cls, name: str, records: Iterable[Record]) -> Self:
+        """A recorded session, of its events at least those of `KINDS`: the tools that it knew."""
+        known: dict[str, Tool] = {}
+        tools: dict[str, Tool | None] = {}
+        instructions: dict[str, str] = {}
+        calls: Counter[str] = Counter()
+        for event in (record.event for record in records):
+            if isinstance(event, ServerReady | ToolsChanged):
+                for one in event.definitions:
+                    known |= {one.hash: one.tool} if one.tool is not None else {}
+                    tools[f"{event.server}:{one.name}"] = known.get(one.hash)
+            if isinstance(event, ServerReady):
+                instructions[event.server] = event.info.instructions
+            elif isinstance(event, ToolsChanged):
+                for gone in event.removed:
+                    tools.pop(f"{event.server}:{gone}", None)
+            elif isinstance(event, CatalogBuilt):
+                tools = {**dict.fromkeys((entry.id for entry in event.entries), None), **tools}
+            elif isinstance(event, CallStarted):
+                calls[event.tool] += 1
+        return cls(name, tools, instructions, calls)
+
+    @property
+    def defined(self) -> tuple[Tool, ...]:
+        """The tools whose definition is known."""
+        return tuple(tool for tool in self.tools.values() if tool is not None)
+
+    def counted(self, size: Callable[[Tool], int]) -> Self:
+        """With the tokens of each definition."""
+        return replace(self, tokens={tool.id: size(tool) for tool in self.defined})
+
+    @property
+    def servers(self) -> frozenset[str]:
+        return frozenset(id_.partition(":")[0] for id_ in self.tools)
+
+    @property
+    def total(self) -> int:
+        return sum(self.tokens.values())
+
+
+def aligned(first: Side, second: Side) -> tuple[Side, Side]:
+    """The two; if each has one server, it has the name of the first in both, whatever it is called."""
+    if first.servers == second.servers or len(first.servers) != 1 or len(second.servers) != 1:
+        return first, second
+    [name] = first.servers
+    tools = {_in(name, id_): tool and replace(tool, server=name) for id_, tool in second.tools.items()}
+    calls = None if second.calls is None else Counter({_in(name, id_): n for id_, n in second.calls.items()})
+    said = dict.fromkeys(first.instructions, next(iter(second.instructions.values()), ""))
+    return first, replace(second, tools=tools, calls=calls, instructions=said)
+
+
+def _in(server: str, tool_id: str) -> str:
+    return f"{server}:{tool_id.partition(':')[2]}"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedTool:
+    """A tool with another definition: what that means for callers, what differs, and its tokens in both."""
+
+    tool: str
+    change: SchemaChange
+    changes: tuple[DefinitionChange, ...]
+    tokens: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What differs between two sides: `answers` are pairs for one request, `calls` those of each side."""
+
+    sides: tuple[Side, Side]
+    only: tuple[tuple[str, ...], tuple[str, ...]]
+    changed: tuple[ChangedTool, ...]
+    instructions: tuple[tuple[str, tuple[DefinitionChange, ...]], ...]
+    answers: tuple[tuple[ExpectationResult, ExpectationResult], ...]
+    calls: tuple[tuple[str, int, int], ...]
+
+    @property
+    def is_none(self) -> bool:
+        return not (any(self.only) or self.changed or self.instructions or self.answers or self.calls)
+
+
+def difference(first: Side, second: Side) -> Difference:
+    """Compare two sides, which are `aligned`. What is equal counts as many tokens in both."""
+    same = (id_ for id_, tool in second.tools.items() if _hash(tool) == _hash(first.tools.get(id_)))
+    first = replace(
+        first, tokens={**first.tokens, **{id_: second.tokens[id_] for id_ in same if id_ in second.tokens}}
+    )
+    mine, theirs = first.tools.keys(), second.tools.keys()
+    said = (
+        (one, definition_changes(Tool(one, "", before), Tool(one, "", second.instructions[one])))
+        for one, before in sorted(first.instructions.items())
+        if one in second.instructions
+    )
+    answers = zip(first.answers, second.answers, strict=True)
+    return Difference(
+        (first, second),
+        (tuple(sorted(mine - theirs)), tuple(sorted(theirs - mine))),
+        tuple(_changed(first, second)),
+        tuple(one for one in said if one[1]),
+        tuple(pair for pair in answers if _answer(pair[0]) != _answer(pair[1])),
+        tuple(_calls(first, second)),
+    )
+
+
+def _changed(first: Side, second: Side) -> Iterator[ChangedTool]:
+    for id_ in sorted(first.tools.keys() & second.tools.keys()):
+        old, new = first.tools[id_], second.tools[id_]
+        if old is not None and new is not None and _hash(old) != _hash(new):
+            sizes = first.tokens.get(id_, 0), second.tokens.get(id_, 0)
+            yield ChangedTool(id_, judged(old, new), definition_changes(old, new), sizes)
+
+
+def _hash(tool: Tool | None) -> str:
+    """The hash of a definition; that of tools without a known one is no tool's."""
+    return definition_hash(tool) if tool is not None else ""
+
+
+def _calls(first: Side, second: Side) -> Iterator[tuple[str, int, int]]:
+    if first.calls is None or second.calls is None:
+        return
+    for tool in sorted(first.calls | second.calls):
+        if first.calls[tool] != second.calls[tool]:
+            yield tool, first.calls[tool], second.calls[tool]
+
+
+def _answer(one: ExpectationResult) -> dict[str, Any]:
+    return {"rank": one.rank, "holds": one.holds, "first": one.first, "problem": one.problem}
+
+
+def difference_report(found: Difference) -> Iterator[Block]:
+    """The two sides, then what differs, the tools first."""
+    first, second = found.sides
+    names = (("A", first), ("B", second))
+    yield Table.of(_SIDES, names)
+    if found.is_none:
+        yield "\nNo difference."
+    for (name, side), ids in zip(names, found.only, strict=True):
+        if ids:
+            rows = [(id_, side.tokens.get(id_)) for id_ in ids]
+            yield ""
+            yield Table.of((Column(f"only in {name}", lambda row: row[0], NAME), _TOKENS), rows[:_MOST])
+            yield from _more(len(rows))
+    if found.changed:
+        yield ""
+        yield Table.of(_CHANGED, found.changed)
+    for one in found.changed[:_MOST]:
+        yield f"\n{one.tool}"
+        yield from _lines(one.changes)
+    yield from _more(len(found.changed))
+    for server, changes in found.instructions:
+        yield f"\nInstructions of {server}"
+        yield from _lines(changes)
+    if found.answers:
+        told = f"{len(found.answers):,} of {count(len(first.answers), 'request')} get another answer"
+        yield Table.of(_ANSWERS, found.answers, told)
+    if found.calls:
+        yield ""
+        yield Table.of(_CALLS, found.calls)
+
+
+_TOKENS = Column("tokens", lambda row: row[1], TOKENS)
+_SIDES = (
+    Column("", lambda row: row[0], NAME),
+    Column("", lambda row: row[1].name),
+    Column("tools", lambda row: len(row[1].tools), COUNT),
+    Column("tokens", lambda row: row[1].total or None, TOKENS),
+    Column("calls", lambda row: None if row[1].calls is None else row[1].calls.total(), COUNT),
+)
+_CHANGED = (
+    Column("changed", "tool", NAME),
+    Column("for callers", lambda one: one.change.verdict),
+    Column("because", lambda one: "; ".join(one.change.reasons) or NOTHING),
+    Column("tokens in A", lambda one: one.tokens[0], TOKENS),
+    Column("in B", lambda one: one.tokens[1], TOKENS),
+)
+_ANSWERS = (
+    Column("request", lambda pair: pair[0].expectation.text),
+    Column("A", lambda pair: _said(pair[0])),
+    Column("B", lambda pair: _said(pair[1])),
+)
+_CALLS = (
+    Column("calls of", lambda row: row[0], NAME),
+    Column("A", lambda row: row[1], COUNT),
+    Column("B", lambda row: row[2], COUNT),
+)
+
+
+def _said(one: ExpectationResult) -> str:
+    return one.problem or (f"rank {one.rank}" if one.rank else "as expected")
+
+
+def _more(number: int) -> Iterator[str]:
+    if number > _MOST:
+        yield f"and {number - _MOST:,} more; --json has all"
+
+
+def _lines(changes: Sequence[DefinitionChange]) -> Iterator[str]:
+    """The lines that differ, a few of each part."""
+    for part in shown_changes(changes):
+        yield f"  {part.title}"
+        yield from (f"    {line}" for line in part.lines[:_LINES])
+        if len(part.lines) > _LINES:
+            yield f"    … {len(part.lines) - _LINES:,} more lines"
+
+
+def difference_json(found: Difference) -> dict[str, Any]:
+    """All of it."""
+    first, second = found.sides
+
+    def side(one: Side) -> dict[str, Any]:
+        calls = None if one.calls is None else one.calls.total()
+        return {"name": one.name, "tools": len(one.tools), "tokens": one.total, "calls": calls}
+
+    return {
+        "first": side(first),
+        "second": side(second),
+        "only_first": [{"tool": one, "tokens": first.tokens.get(one)} for one in found.only[0]],
+        "only_second": [{"tool": one, "tokens": second.tokens.get(one)} for one in found.only[1]],
+        "changed": list(map(asdict, found.changed)),
+        "instructions": [
+            {"server": one, "changes": list(map(asdict, made))} for one, made in found.instructions
+        ],
+        "requests": len(first.answers),
+        "answers": [
+            {"text": a.expectation.text, "first": _answer(a), "second": _answer(b)} for a, b in found.answers
+        ],
+        "calls": [{"tool": tool, "first": a, "second": b} for tool, a, b in found.calls],
+    }
