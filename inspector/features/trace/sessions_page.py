@@ -135,7 +135,7 @@ class SessionsScreen(ListPage):
         "enter replays the session under the cursor on every page, from its first model call.",
         "missed: a search followed by another search instead of a call.",
         "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
-        "d on one session, then on another, shows what differs; `toolsight diff` compares servers, too.",
+        "d on one session, then on another, shows what differs; `toolsight diff A B` compares servers, too.",
         f"u lists what clients never called in {DAYS} days; `toolsight sessions unused` leaves it out.",
         "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
         "● marks sessions that run elsewhere, such as a tap's; enter follows one, every 2 s.",
