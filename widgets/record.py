@@ -175,33 +175,6 @@ def layout(
     return widths
 
 
-def window(
-    columns: Sequence[Column], naturals: Sequence[int], width: int, chosen: int, first: int
-) -> dict[int, int]:
-    """Fit the first column and as many whole ones as there is room for, the `chosen` one among them.
-
-    They begin with the column `first`, or as near to it as that allows, and leave no room at the end.
-    """
-    names = min(naturals[0], max(columns[0].min_width, width // 4))
-
-    def fitting(start: int) -> list[int]:
-        room, shown = width - names, list[int]()
-        for index in range(start, len(columns)):
-            room -= GAP + naturals[index]
-            if room < 0 and shown:
-                break
-            shown.append(index)
-        return shown
-
-    start = max(min(first, chosen), 1)
-    while chosen not in fitting(start):
-        start += 1
-    while start > 1 and len(columns) - 1 in fitting(start - 1):
-        start -= 1
-    room = max(width - names - GAP, 0)
-    return {0: names} | {index: min(naturals[index], room) for index in fitting(start)}
-
-
 def _fitted(
     shown: list[int], columns: Sequence[Column], naturals: Sequence[int], width: int
 ) -> dict[int, int]:

@@ -80,7 +80,7 @@ class RecordList(Vertical):
 
     @dataclass
     class Highlighted(Message):
-        """The cursor moved to another record or column; `key` is `None` when no row is left."""
+        """The cursor moved to another record; `key` is `None` when no row is left."""
 
         record_list: RecordList
         key: str | None

@@ -24,7 +24,6 @@ from widgets.record import (
     layout,
     natural_widths,
     silent_columns,
-    window,
 )
 from widgets.text import Painter, component, middle, plain, restyled, shorten, shortened
 
@@ -75,7 +74,6 @@ class RecordCanvas(ScrollView):
         self.columns = tuple(columns)
         self.records: tuple[Record, ...] = ()
         self.cursor: int | None = None
-        self.column: int | None = None
         self.empty = ""
         self._header_lines = 1 if header else 0
         self._lines = lines
@@ -106,36 +104,9 @@ class RecordCanvas(ScrollView):
 
     def lay_out(self) -> None:
         """Fit the columns into the width of now."""
-        if self.column is None or len(self.columns) < 2:
-            widths = layout(self.columns, self._naturals, self._text_width, self._silent)
-        else:
-            chosen = min(self.column, len(self.columns) - 1)
-            # The last cell says that there are more.
-            room = self._text_width - 1
-            widths = window(self.columns, self._naturals, room, chosen, self.window.start)
+        widths = layout(self.columns, self._naturals, self._text_width, self._silent)
         if widths != self._widths:
             self._widths, self._names = widths, {}
-
-    @property
-    def window(self) -> range:
-        """The columns of a matrix that are shown beside the first one."""
-        shown = [*self._widths][1:] or [1]
-        return range(shown[0], shown[-1] + 1)
-
-    def column_at(self, x: int, *, is_header: bool) -> int | None:
-        """The column at a cell, where one can be chosen; beside the header's columns, the next one hidden."""
-        start, shown = 1, self.window
-        for index, width in self._widths.items() if self.column is not None else ():
-            if start <= x < start + width:
-                return index or None
-            start += width + GAP
-            if is_header and index == 0 and x < start:
-                return shown.start - 1 or None
-        return shown.stop if is_header and self.column is not None and self._has_more else None
-
-    @property
-    def _has_more(self) -> bool:
-        return self.window.stop < len(self.columns)
 
     @property
     def _text_width(self) -> int:
@@ -157,11 +128,7 @@ class RecordCanvas(ScrollView):
     def _header_line(self, width: int) -> Strip:
         style = self.get_visual_style("record-list--header")
         cells = tuple(plain(column.header, newlines=False) for column in self.columns)
-        pieces = [Content(" "), *self._cells(cells, choosing=True)]
-        if self.column is not None and len(pieces) > 2:
-            pieces[2] = Content("‹".rjust(GAP) if self.window.start > 1 else " " * GAP)
-            end = self._text_width - sum(piece.cell_length for piece in pieces)
-            pieces.append(Content(" " * end + "›" * self._has_more))
+        pieces = [Content(" "), *self._cells(cells)]
         return self._painter.strip(pieces, style, width)
 
     def _record_line(self, record: Record, part: int, under_cursor: bool) -> Strip:
@@ -173,18 +140,15 @@ class RecordCanvas(ScrollView):
         if under_cursor:
             mark = Content("▌").stylize(component(self, "record-list--mark"))
         if part == 0:
-            pieces = self._cells(record.cells, choosing=under_cursor)
+            pieces = self._cells(record.cells)
             return self._painter.strip([mark, *pieces], style, self.size.width)
         detail = shorten(cell(record.detail), self._text_width - 2)
         return self._painter.strip(
             [mark, Content("  "), detail.stylize_before("dim")], style, self.size.width
         )
 
-    def _cells(self, cells: Sequence[Content | str], *, choosing: bool) -> list[Content]:
-        """Fit the cells into their columns; as in a spreadsheet, a long one runs on over empty neighbors.
-
-        With `choosing`, the chosen column stands out.
-        """
+    def _cells(self, cells: Sequence[Content | str]) -> list[Content]:
+        """Fit the cells into their columns; as in a spreadsheet, a long one runs on over empty neighbors."""
         shown = [index for index in self._widths if index < len(cells)]
         pieces: list[Content] = []
         while shown:
@@ -196,14 +160,13 @@ class RecordCanvas(ScrollView):
             text = self._fitted(index, content, width)
             blank = width - text.cell_length
             pieces += [Content(" " * GAP)] if pieces else []
-            text = text.pad_left(blank) if is_right else text.pad_right(blank)
-            is_chosen = choosing and index == self.column
-            pieces.append(text.stylize("bold reverse") if is_chosen else text)
+            pieces.append(text.pad_left(blank) if is_right else text.pad_right(blank))
         return pieces
 
     def _fitted(self, index: int, content: Content, width: int) -> Content:
         where = self.columns[index].shorten
-        if where != "name" or content.cell_length <= width:
+        # Where any name is too long, all are shown alike: with the server, or without it.
+        if where != "name" or max(content.cell_length, self._naturals[index]) <= width:
             return shorten(content, width, where=where)
         text = content.plain
         return restyled(content, self._shortened(index, width).get(text) or middle(text, width))
@@ -242,7 +205,7 @@ class RecordRows(RecordCanvas, can_focus=True):
     ]
 
     class Moved(Message):
-        """The cursor moved to another record or column, or to none."""
+        """The cursor moved to another record, or to none."""
 
     class Chosen(Message):
         """Enter was pressed, or the record under the cursor was clicked."""
@@ -338,13 +301,6 @@ class RecordRows(RecordCanvas, can_focus=True):
             self.vertical_scrollbar.position = self.scroll_y
             self.vertical_scrollbar.refresh()
 
-    def choose(self, column: int | None) -> None:
-        """Make it a matrix in which this column stands out, and the others scroll beside the first one."""
-        self.column = column
-        self.lay_out()
-        self.refresh()
-        self.post_message(self.Moved())
-
     def action_step(self, rows: int) -> None:
         """Move the cursor by a number of rows."""
         self.move_to((self.cursor or 0) + rows)
@@ -375,16 +331,12 @@ class RecordRows(RecordCanvas, can_focus=True):
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
-        """Move to the clicked row and column; a click on what is under the cursor opens it."""
+        """Move to the clicked row; a click on the one under the cursor opens it."""
         line = event.y - self._header_lines
         index = (line + self.scroll_offset.y) // self._lines
-        column = self.column_at(event.x, is_header=line < 0)
-        is_other = column is not None and column != self.column
-        if is_other:
-            self.choose(column)
         if line < 0 or index >= len(self.records):
             return
-        if index == self.cursor and not is_other:
+        if index == self.cursor:
             self.action_select()
         else:
             self.move_to(index)

@@ -21,6 +21,7 @@ from textual.widgets import Static
 from widgets.text import plain
 
 _GAP = 2
+_KEY = "underline $footer-key-foreground"
 
 
 class ViewStrip(Widget, can_focus=True):
@@ -127,7 +128,7 @@ class ViewStrip(Widget, can_focus=True):
         text = " ".join(filter(None, (name, self.counts.get(view, ""))))
         label = plain(f"[{text}]" if view == self.current else text, newlines=False, limit=40)
         at = label.plain.lower().find(key.lower())
-        return label.stylize("underline", at, at + len(key)) if key else label
+        return label.stylize(_KEY, at, at + len(key)) if key and view != self.current else label
 
 
 class ViewPanel(Vertical):

@@ -206,11 +206,12 @@ PAGES: Mapping[str, Picture] = {
         _acts(
             Opens(ClientsScreen),
             Shows("~ changed"),
-            Lacks(" …  "),
-            "end",
-            "up",
-            *["right"] * 3,
-            Shows("4 of"),
+            Lacks("…  "),
+            "right",
+            "enter",
+            "down",
+            "down",
+            Shows("2 of"),
         ),
     ),
     "access": Picture(

@@ -7,7 +7,7 @@ from textual.content import Content
 from tests.widgets.hostile import HOSTILE, LONG
 from widgets import Column, Record
 from widgets.key_bar import RecordFilter
-from widgets.record import GAP, layout, natural_widths, silent_columns, window
+from widgets.record import GAP, layout, natural_widths, silent_columns
 
 COLUMNS = st.lists(
     st.builds(
@@ -117,20 +117,3 @@ def test_a_heading_is_kept_if_it_matches_or_a_row_of_its_group_does(
         if word in record.haystack():
             wanted |= {record.key} | ({heading.key} if heading else set())
     assert [record.key for record in found] == [record.key for record in records if record.key in wanted]
-
-
-def test_a_matrix_shows_the_chosen_column_whole_beside_the_first_one() -> None:
-    columns = (Column("tool", min_width=8), *(Column(f"c{n}", width=9) for n in range(1, 6)))
-    naturals = natural_widths(columns, [Record("a", ("a_tool_with_a_long_name",))])
-
-    def shown(width: int, chosen: int, first: int) -> list[int]:
-        widths = window(columns, naturals, width, chosen, first)
-        assert sum(widths.values()) + GAP * (len(widths) - 1) <= width
-        return [*widths][1:]
-
-    assert shown(40, 1, 1) == [1, 2]
-    assert shown(40, 3, 1) == [2, 3]
-    assert shown(40, 3, 3) == [3, 4]
-    assert shown(40, 2, 3) == [2, 3]
-    assert shown(60, 5, 5) == [2, 3, 4, 5]
-    assert shown(12, 4, 1) == [4]

@@ -1,14 +1,17 @@
-"""The catalog as real clients get it: a matrix of tools or behaviours by client, the chosen cell below."""
+"""The catalog as real clients get it: all clients, the tools or behaviours of one or two, the row below."""
 
 from collections import Counter
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from functools import partial
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.content import Content
+from textual.getters import query_one
 
 from inspector.app.base_screen import ToolKeys
 from inspector.app.context import Job
@@ -17,7 +20,7 @@ from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ReadingPage
 from inspector.app.stream import View
 from inspector.clients.client import Client, all_clients
-from inspector.clients.delivery import Delivery
+from inspector.clients.delivery import Delivery, Fate
 from inspector.config.configuration import in_words
 from inspector.core.number import count
 from inspector.core.report import Table
@@ -35,6 +38,16 @@ WORKING = "Working out what each client sees …"
 NO_TOOLS = "No server is ready yet, so there are no tools."
 TOOLS, BEHAVIOUR = "tools", "behaviours"
 _CELL = max(map(len, ("✕ refused", "~ changed")))
+CLIENTS = (
+    Column("client", "client", min_width=12, weight=9),
+    Column("whole", "✓", align="right", weight=8),
+    Column("changed", "~", align="right", weight=8),
+    Column("gone", "✕", align="right", weight=8),
+    Column("first", "first call", align="right", weight=7),
+    Column("kind", "kind", hide_below=70, weight=4),
+    Column("knows", "model knows first", hide_below=70, weight=5),
+    Column("results", "results give", hide_below=70, weight=3),
+)
 
 
 def facts(tools: int, declared: ClientCapabilities) -> Content:
@@ -58,22 +71,38 @@ def difference(before: Set[str], after: Set[str]) -> str:
 
 
 def matrix_columns(table: Table) -> tuple[Column, ...]:
-    """Return the columns of a matrix: the names of its rows, and one for each client."""
+    """Return the columns of the rows: what they are of, one or two clients, and why a tool is not whole."""
     names, *clients = table.headers
-    # Verdicts are not measured, for there are many. As names, columns of which all are the same stay, too.
-    widths = ((one, max(len(one), _CELL) if names == "tool" else None) for one in clients)
-    columns = (Column(one, one, width=width, shorten="name") for one, width in widths)
-    return Column(names, names, min_width=26, shorten="name"), *columns
+    is_of_tools = names == "tool"
+    widths = ((one, max(len(one), _CELL) if is_of_tools else None) for one in clients)
+    columns = (Column(one, one, width=width, shorten="name", weight=6) for one, width in widths)
+    why = (Column("why", "why", weight=2, min_width=16, hide_below=56),) if is_of_tools else ()
+    return Column(names, names, min_width=20, shorten="name", weight=8), *columns, *why
 
 
-def matrix_records(table: Table) -> Iterator[Record]:
-    """Yield the rows of a matrix; two tools of the same name are two rows."""
+def matrix_records(table: Table, whys: Iterable[str] = ()) -> Iterator[Record]:
+    """Yield the rows; two tools of the same name are two rows."""
     cells = {text: _cell(text) for text in {text for row in table.rows for text in row[1:]}}
     times = Counter[str]()
-    for name, *told in table.rows:
+    for (name, *told), why in zip(table.rows, chain(whys, repeat("")), strict=False):
         times[name] += 1
         key = name if times[name] == 1 else f"{name}\0{times[name]}"
-        yield Record(key, (name, *(cells[one] for one in told)), copy=name)
+        yield Record(key, (name, *(cells[one] for one in told), Content.styled(why, MUTED)), copy=name)
+
+
+def client_record(client: Client, view: ClientView | None) -> Record:
+    """Return a client in one line: what becomes of the tools there, and the tokens of its first call."""
+    fates = Counter(one.fate for one in view.tools) if view is not None else Counter[Fate]()
+    gone = fates[Fate.REFUSED] + fates[Fate.LOST]
+    numbers = (fates[Fate.WHOLE], fates[Fate.CHANGED], gone, view.before_search if view is not None else 0)
+    told = [f"{number:,}" if view is not None else WAITING for number in numbers]
+    counted = (Content.styled(text, MUTED if text == "0" else "") for text in told[:2])
+    lost = Content.styled(told[2], FATES["✕"] if gone else MUTED)
+    does = {one.name: one.told(client) for one in BEHAVIOURS}
+    known = (str(client.kind), does["model knows first"], does["results give"])
+    return Record(
+        client.name, (client.name, *counted, lost, told[3], *known), search=client.title, copy=client.name
+    )
 
 
 def _cell(text: str) -> Content:
@@ -89,42 +118,44 @@ class ClientsScreen(ReadingPage, ToolKeys):
     AUTO_FOCUS = "#clients RecordRows"
     BINDINGS: ClassVar[list[BindingType]] = [
         # With priority: a list would scroll, and hide it from the footer.
-        Binding("left", "column(-1)", "client", key_display="←→", id="clients.column", priority=True),
-        Binding("right", "column(1)", show=False, id="clients.next_column", priority=True),
+        Binding("left", "client(-1)", "client", key_display="←→", id="clients.column", priority=True),
+        Binding("right", "client(1)", show=False, id="clients.next_column", priority=True),
         Binding("t", "next_group", "group", id="clients.group"),
         Binding("p", "choose", "pick client", id="clients.choose"),
         Binding("v", "other_view", "request", id="page.view"),
         Binding("a", "declare", "declare same", id="clients.declare"),
     ]
-    when_not_typing: ClassVar[frozenset[str]] = frozenset({"column"})
+    when_not_typing: ClassVar[frozenset[str]] = frozenset({"client"})
     help_lines: ClassVar[tuple[str, ...]] = (
-        "What each real client makes of these tools: whole, changed, refused or lost. ← → choose a client,",
-        "enter shows the definition as declared beside it as sent: ~ changed, - lost, + added.",
-        "p puts a client first, so that those you compare stand side by side.",
+        "What each real client makes of these tools: ✓ whole, ~ changed, ✕ refused or lost; and the tokens",
+        "of tools in its first call. enter goes from the clients to the tools of one, and from a tool to its",
+        "definition as declared beside it as sent: ~ changed, - lost, + added. ← → change the client.",
+        "p picks a client to compare: it stands beside the one under the cursor. p again, on it, drops it.",
         "t turns to what clients do with names, pages, schemas, results, and what a first call costs.",
         "A rule is as certain as the weakest fact behind it, marked ● ◐ ○; the text below cites the sources.",
         "Press a to reconnect the servers with the client's capabilities; many then list different tools.",
         "This reveals no folders to servers; that takes your consent at startup.",
         "v shows Toolsight's next request. In Search, u chooses a client's ranker.",
     )
+    rows = query_one("#rows", RecordList)
 
     def __init__(self) -> None:
         super().__init__()
         self._clients = list(all_clients())
         self._views: dict[str, ClientView] = {}
+        self._other = ""
 
     def lists(self) -> ComposeResult:
         strip = ViewStrip((TOOLS, BEHAVIOUR), id="clients-rows")
         strip.can_focus = False
         yield strip
-        yield RecordList((), header=True, empty=WORKING, id="clients")
+        with Horizontal(id="pair"):
+            yield RecordList(CLIENTS, header=True, id="clients")
+            yield RecordList((), header=True, empty=WORKING, id="rows")
 
     def words(self) -> list[str]:
         named = [word for one in self._clients for word in ("--client", one.name)]
         return ["tools", *named, *self.context.opened.source] if self._is_of_tools else ["clients"]
-
-    def on_mount(self) -> None:
-        self.list.rows.choose(1)
 
     def drawn_from(self, view: View) -> object:
         return self.session.catalog.seen, {name: one.info for name, one in view.state.servers.items()}
@@ -134,9 +165,8 @@ class ClientsScreen(ReadingPage, ToolKeys):
         session, tools = self.session, self.session.catalog.seen
         listed, measure = listed_in(session), session.accounting.meter.text
         self._views = {}
-        self.list.empty = WORKING if tools else NO_TOOLS
-        self._draw_matrix()
-        self.draw_detail()
+        self.rows.empty = WORKING if tools else NO_TOOLS
+        self._draw_clients()
 
         def look(job: Job) -> None:
             for client in tuple(self._clients):
@@ -147,21 +177,31 @@ class ClientsScreen(ReadingPage, ToolKeys):
 
         def show(view: ClientView) -> None:
             self._views[view.client.name] = view
-            self._draw_matrix()
-            if view.client is self._client:
-                self.draw_detail()
+            self._draw_clients(is_news=view.client.name in (self.key, self._other))
 
         self.run_job("clients", look, lambda _: None)
 
-    def _draw_matrix(self) -> None:
+    def _draw_clients(self, *, is_news: bool = True) -> None:
+        """Draw the clients, and the rows of the one under the cursor if they are others."""
+        self.list.records = tuple(client_record(one, self._views.get(one.name)) for one in self._clients)
+        if is_news:
+            self.moved()
+
+    def moved(self) -> None:
+        """Draw the rows of the client under the cursor, and of the one beside it."""
+        shown = [one for one in self._clients if one.name == self._other != self._client.name]
+        chosen, whys = [self._client, *shown], list[str]()
         if self._is_of_tools:
             self.write(facts(len(self.session.catalog.seen), self.session.settings.client))
-            table = fate_table(self._clients, rows([*self._views.values()]))
+            views = [self._views[one.name] for one in chosen if one.name in self._views]
+            table = fate_table(chosen, rows(views))
+            whys = ["; ".join(one.says for one in each.reasons) for each in (views[0].tools if views else ())]
         else:
             self.write(Content.styled(LEGEND, MUTED))
-            table = behaviour_table(self._clients, self._views)
-        self.list.columns = matrix_columns(table)
-        self.list.records = tuple(matrix_records(table))
+            table = behaviour_table(chosen, self._views)
+        self.rows.columns = matrix_columns(table)
+        self.rows.records = tuple(matrix_records(table, whys))
+        self.draw_detail()
 
     @property
     def _is_of_tools(self) -> bool:
@@ -169,33 +209,47 @@ class ClientsScreen(ReadingPage, ToolKeys):
 
     @on(ViewStrip.Chosen)
     def _chosen(self) -> None:
-        self._draw_matrix()
+        self.moved()
+
+    @on(RecordList.Highlighted, "#rows")
+    def _on_row(self) -> None:
         self.draw_detail()
+
+    @on(RecordList.Selected, "#rows")
+    def _read(self) -> None:
+        self.action_read()
 
     def action_next_group(self) -> None:
         """Show behaviours in place of tools, or tools again."""
         self.query_one(ViewStrip).step(1)
 
-    def action_column(self, by: int) -> None:
+    def action_client(self, by: int) -> None:
         """Choose the next client, or the one before."""
-        self.list.rows.choose(min(max(self._place + by, 1), len(self._clients)))
+        self.list.rows.action_step(by)
+
+    async def action_leave(self) -> None:
+        """Go from the text to the rows, from these to the clients, and from there to where one came from."""
+        if self.rows.has_focus_within:
+            self.list.focus()
+        else:
+            await super().action_leave()
 
     def action_choose(self) -> None:
-        """Choose a client by its name, and put it first."""
+        """Choose a client by its name to stand beside the current one; the same again takes it away."""
 
         def choose(name: str) -> None:
-            self._clients.sort(key=lambda one: one.name != name)
-            self._draw_matrix()
-            self.list.rows.choose(1)
+            self._other = "" if name == self._other else name
+            self.moved()
 
-        current = self._client.name
         found = tuple(
             Record(
-                one.name, ("✓" if one.name == current else " ", one.title, str(one.kind)), detail=one.about
+                one.name,
+                ("✓" if one.name == self._other else " ", one.title, str(one.kind)),
+                detail=one.about,
             )
             for one in self._clients
         )
-        self.app.push_screen(ChoiceDialog("Client", found, choose, current))
+        self.app.push_screen(ChoiceDialog("Compare with", found, choose, self._other or self._client.name))
 
     def action_declare(self) -> None:
         """Declare to every server what the client does, and show which tools that changes."""
@@ -214,13 +268,12 @@ class ClientsScreen(ReadingPage, ToolKeys):
         self.notify(difference(before, after), title="Tools listed", markup=False, timeout=10)
 
     @property
-    def _place(self) -> int:
-        """The chosen column: the client's place among all, from 1 on."""
-        return self.list.rows.column or 1
+    def _client(self) -> Client:
+        return next((one for one in self._clients if one.name == self.key), self._clients[0])
 
     @property
-    def _client(self) -> Client:
-        return self._clients[self._place - 1]
+    def _row(self) -> str:
+        return self.key_in(self.rows)
 
     @property
     def _tool(self) -> Delivery | None:
@@ -228,15 +281,15 @@ class ClientsScreen(ReadingPage, ToolKeys):
         view = self._views.get(self._client.name)
         if view is None or not self._is_of_tools:
             return None
-        name, _, number = self.key.partition("\0")
+        name, _, number = self._row.partition("\0")
         same = [one for one in view.tools if one.id == name]
         return same[int(number or 1) - 1] if same else None
 
     def draw_detail(self) -> None:
         client, one = self._client, self._tool
-        name = visible(self.key.partition("\0")[0], newlines=False)
+        name = visible(self._row.partition("\0")[0], newlines=False)
         title = f"{name} in {client.title}" if name else client.title
-        place = f"{self._place} of {len(self._clients)}"
+        place = f"{self._clients.index(client) + 1} of {len(self._clients)}"
         self.query_one("#reading").border_title = Content(f"{title} ({client.kind}), {place}")
         view = self._views.get(client.name)
         if view is None:
@@ -244,12 +297,12 @@ class ClientsScreen(ReadingPage, ToolKeys):
         elif one is not None:
             shown = tool_detail(client, one, self.width)
         else:
-            topic = next((each.topic for each in BEHAVIOURS if each.name == self.key), None)
+            topic = next((each.topic for each in BEHAVIOURS if each.name == self._row), None)
             shown = client_detail(view, topic)
         self.write(shown, "#detail")
 
-    def opened(self, key: str) -> None:  # noqa: ARG002 - the cell is in the column, too
-        self.action_read()
+    def opened(self, key: str) -> None:  # noqa: ARG002 - its rows are there already
+        self.rows.focus()
 
     @property
     def tool_id(self) -> str:

@@ -14,7 +14,7 @@ from inspector.core.server import SkippedTool
 from inspector.core.tool import Tool
 from inspector.features.clients.cell import client_detail, tool_detail
 from inspector.features.clients.page import matrix_records
-from inspector.session.client_matrix import fate_table, rows
+from inspector.session.client_matrix import WAITING, fate_table, rows
 from inspector.session.client_view import view_as
 from tests.support.app import app_rig, destinations, goes, said, seen, toasts, until
 from tests.support.canned import LONG_NAME, RULE, TOOLS, library
@@ -24,40 +24,53 @@ from widgets import Record, RecordList
 from widgets.record import cell_text
 
 CLIENTS, LEND = "#clients", "town.library:lend"
+LONG = f"town.library:{LONG_NAME}"
+
+
+def _list(pilot: Pilot[None], name: str = "#rows") -> RecordList:
+    return pilot.app.screen.query_one(name, RecordList)
 
 
 def _rows(pilot: Pilot[None]) -> Sequence[Record]:
-    return pilot.app.screen.query_one(RecordList).shown
+    return _list(pilot).shown
 
 
-async def _opened(pilot: Pilot[None]) -> None:
+async def _opened(pilot: Pilot[None], client: str = "") -> None:
     await goes(pilot, "clients")
-    await until(pilot, lambda: bool(_rows(pilot)) and "…" not in map(str, _rows(pilot)[0].cells))
+    await until(
+        pilot, lambda: bool(_rows(pilot)) and WAITING not in str(_list(pilot, CLIENTS).shown[-1].cells)
+    )
+    _list(pilot, CLIENTS).move_to(client)
+    await until(pilot, lambda: not client or _list(pilot).columns[1].key == client)
 
 
-def _cell(pilot: Pilot[None], row: str, client: str) -> str:
-    shown = pilot.app.screen.query_one(RecordList)
-    place = [column.key for column in shown.columns].index(client)
-    return next(str(record.cells[place]) for record in shown.shown if record.key == row)
+def _cells(pilot: Pilot[None], row: str, name: str = "#rows") -> list[str]:
+    return next(
+        [str(cell) for cell in record.cells] for record in _list(pilot, name).shown if record.key == row
+    )
 
 
-async def test_each_tool_has_a_verdict_in_each_client() -> None:
-    async with app_rig(servers=library()) as (pilot, _):
+async def test_every_client_is_in_sight_with_what_becomes_of_the_tools() -> None:
+    async with app_rig(servers=library(), size=(200, 60)) as (pilot, _):
         await _opened(pilot)
-        shown = pilot.app.screen.query_one(RecordList)
-        assert [column.key for column in shown.columns] == ["tool", *NAMES]
+        assert [row.key for row in _list(pilot, CLIENTS).shown] == list(NAMES)
+        assert _cells(pilot, "claude-code", CLIENTS)[1:4] == ["0", "3", "1"]
+        assert _cells(pilot, "none", CLIENTS)[1:4] == ["4", "0", "0"]
+        first = [int(_cells(pilot, name, CLIENTS)[4].replace(",", "")) for name in ("claude-code", "none")]
+        assert first[0] < first[1]
         assert [row.key for row in _rows(pilot)] == [tool.id for tool in TOOLS]
-        assert _cell(pilot, LEND, "claude-code") == "~ changed"
-        assert _cell(pilot, f"town.library:{LONG_NAME}", "claude-code") == "✕ refused"
-        assert _cell(pilot, LEND, "none") == "✓ whole"
-        await pilot.press(*"/lend")
+        assert _cells(pilot, LEND)[1] == "~ changed"
+        assert _cells(pilot, LONG)[1] == "✕ refused"
+        await pilot.press("end")
+        await until(pilot, lambda: _cells(pilot, LEND)[1] == "✓ whole")
+        await pilot.press("enter", *"/lend")
         assert [row.key for row in _rows(pilot)] == [LEND]
 
 
-async def test_a_cell_is_the_definition_as_declared_beside_it_as_sent() -> None:
+async def test_a_tool_is_the_definition_as_declared_beside_it_as_sent() -> None:
     async with app_rig(servers=library(), size=(80, 24)) as (pilot, _):
-        await _opened(pilot)
-        await pilot.press("down", "down", *["right"] * NAMES.index("vscode"), "enter")
+        await _opened(pilot, "vscode")
+        await pilot.press("enter", "down", "down", "enter")
         await until(pilot, lambda: "lend in VS Code (editor or app), 17 of" in seen(pilot))
         lines = [line.strip() for line in seen(pilot).splitlines()]
         assert "schema: oneOf removed from the top level   ● open source, 2026-01-23" in lines
@@ -69,7 +82,9 @@ async def test_a_cell_is_the_definition_as_declared_beside_it_as_sent() -> None:
         await until(pilot, lambda: bool(re.search(r"lend in Codex.*pattern[^\n]* -", seen(pilot), re.DOTALL)))
         await pilot.press("escape")
         await until(pilot, lambda: "[tools]" in seen(pilot))
-        assert pilot.app.screen.query_one(CLIENTS).has_focus_within
+        assert _list(pilot).has_focus_within
+        await pilot.press("escape")
+        assert _list(pilot, CLIENTS).has_focus_within
 
 
 async def test_where_a_description_is_cut_both_sides_show_it() -> None:
@@ -83,34 +98,16 @@ async def test_where_a_description_is_cut_both_sides_show_it() -> None:
         await until(pilot, lambda: went == [WhyNotPage("town.library:search_catalogue", SearchRequest())])
 
 
-async def test_columns_scroll_with_the_keys_and_with_clicks_on_their_header() -> None:
-    async with app_rig(servers=library(), size=(80, 24)) as (pilot, _):
-        await _opened(pilot)
-        assert "qwen-code" not in seen(pilot)
-        await pilot.press(*["right"] * 5)
-        await until(pilot, lambda: "‹" in seen(pilot) and "in Qwen Code (coding agent), 6 of" in seen(pilot))
-        header = next(y for y, line in enumerate(seen(pilot).splitlines()) if "qwen-code" in line)
-        at = seen(pilot).splitlines()[header].index("‹")
-        await pilot.click(offset=(at, header))
-        await until(pilot, lambda: "in Qwen Code" not in seen(pilot))
-        await pilot.press(*["left"] * 5)
-        await until(
-            pilot, lambda: "in Claude Code (coding agent), 1 of" in seen(pilot) and "‹" not in seen(pilot)
-        )
-        at = seen(pilot).splitlines()[header].index("codex")
-        await pilot.click(offset=(at, header + 3))
-        await until(pilot, lambda: "town.library:lend in Codex" in seen(pilot))
-        await pilot.click(offset=(at, header + 3))
-        await until(pilot, lambda: "declared" in seen(pilot) and "[tools]" not in seen(pilot))
-
-
-async def test_a_picked_client_stands_first() -> None:
+async def test_a_picked_client_stands_beside_the_current_one_until_it_is_picked_again() -> None:
     async with app_rig(servers=library()) as (pilot, _):
         await _opened(pilot)
         await pilot.press("p", *"/goose", "enter", "enter")
-        await until(pilot, lambda: "in Goose (coding agent), 1 of" in seen(pilot))
-        columns = pilot.app.screen.query_one(RecordList).columns
-        assert [column.key for column in columns][1:3] == ["goose", "claude-code"]
+        await until(pilot, lambda: [one.key for one in _list(pilot).columns][1:3] == ["claude-code", "goose"])
+        assert _cells(pilot, LEND)[1:3] == ["~ changed", "✓ whole"]
+        await pilot.press("right")
+        await until(pilot, lambda: [one.key for one in _list(pilot).columns][1:3] == ["codex", "goose"])
+        await pilot.press("p", "enter")
+        await until(pilot, lambda: "goose" not in [one.key for one in _list(pilot).columns])
 
 
 async def test_behaviours_say_how_sure_they_are_and_cite_the_sources() -> None:
@@ -118,16 +115,11 @@ async def test_behaviours_say_how_sure_they_are_and_cite_the_sources() -> None:
         await _opened(pilot)
         await pilot.press("t")
         await until(pilot, lambda: "[behaviours]" in seen(pilot))
-        assert _cell(pilot, "kind", "vercel-ai") == "framework"
-        first = [
-            _cell(pilot, "first call, tokens", name).replace(",", "") for name in ("claude-code", "none")
-        ]
-        assert int(first[0]) < int(first[1])
-        assert _cell(pilot, "tools that arrive", "claude-code") == "3 of 4"
-        assert _cell(pilot, "model knows first", "codex") == "◐ servers"
-        assert _cell(pilot, "results give", "cursor") == "?"
-        await pilot.press("right", *["down"] * 3)
+        assert _cells(pilot, "tools that arrive")[1] == "3 of 4"
+        assert _cells(pilot, "kind")[1] == "coding agent"
+        await pilot.press("right", "enter", *["down"] * 3)
         await until(pilot, lambda: "model knows first in Codex" in seen(pilot))
+        assert _cells(pilot, "model knows first")[1] == "◐ servers"
         detail = said(pilot, "#detail")
         assert detail.index("listing") < detail.index("Codex knows the servers") < detail.index("cuts")
         assert "reported by third parties, unverified" in detail
@@ -164,8 +156,8 @@ def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
         view = view_as(find_client(client.name), [Listed("s", [tool], instructions=text)], len)
         for shown in (client_detail(view), tool_detail(view.client, view.tools[0], 80)):
             assert not dangerous("".join(shown.plain.split()))
-        (record,) = matrix_records(fate_table([view.client], rows([view])))
-        assert not dangerous(cell_text(record.cells[0]))
+        (record,) = matrix_records(fate_table([view.client], rows([view])), [text])
+        assert not any(dangerous(cell_text(cell)) for cell in record.cells)
 
 
 def test_a_name_that_is_listed_twice_is_two_rows() -> None:
