@@ -19,13 +19,16 @@ from inspector.config.reader import typed_configuration
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.server import ServerSpec
+from inspector.store.shared_session import is_shared
 
 _RECENT = 5
 _NAMED = 4
 
 
 def problem(words: tuple[str, ...]) -> str:
-    """Why a server cannot be started by these words; "" if it can be tried."""
+    """Why these words start no server; "" if it can be tried, or they name the file of a session."""
+    if is_shared(" ".join(words)):
+        return ""
     try:
         typed_configuration(words, environment=os.environ)
     except ToolsightError as error:

@@ -1,15 +1,25 @@
 """What the app can be opened on, and what a user's session is opened with."""
 
 import json
+import tempfile
+from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from inspector.app.app import ToolsightApp
+from inspector.app.opening import Opened
+from inspector.app.place import TracePage
 from inspector.app.start import Opens
+from inspector.cli.open_app import _start
 from inspector.cli.options import Options
 from inspector.cli.start import problem, ways
 from inspector.core.events import Origin, Record, SessionStarted
+from inspector.store.shared_session import packed
 from inspector.store.store import SqliteStore
+from tests.core.test_event import records
+from tests.session.test_timeline import STORY
 
 
 @pytest.fixture
@@ -31,6 +41,29 @@ def session(options: Options, name: str, config: str, origin: Origin | None = No
     assert options.database is not None
     with SqliteStore(options.database) as store:
         store.append(Record(name, 1, 1.0, SessionStarted(config, (), "", "m", "m", 1000, origin=origin)))
+
+
+async def _never() -> Opened:
+    raise AssertionError
+
+
+async def test_a_session_in_a_file_is_opened_beside_the_persons_own_and_starts_nothing(
+    options: Options, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(home / "temporary"))
+    (home / "temporary").mkdir()
+    file = home / "run of ann.toolsight"
+    file.write_bytes(packed("20260101-a", records(STORY)))
+    assert problem((str(file),)) == ""
+    (home / ".mcp.json").write_text('{"mcpServers": {"own": {"command": "true"}}}')
+    async with AsyncExitStack() as stack:
+        named = replace(options, server=(str(file),))
+        opened = await _start(ToolsightApp(_never), named, stack, watch=False, scenario="")
+        assert opened.first == TracePage("20260101-a")
+        assert opened.bench.whole_configuration.servers == ()
+        assert [one.id for one in opened.bench.recorded_sessions()] == ["20260101-a"]
+    assert not any((home / "temporary").iterdir())
+    assert not (home / "t.db").exists()
 
 
 def test_without_anything_there_is_the_demo(options: Options) -> None:

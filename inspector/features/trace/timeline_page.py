@@ -222,7 +222,7 @@ class TimelineScreen(ListPage, ToolKeys):
 
     def _follow(self) -> None:
         """Read the new records of the running session; many of them in a thread."""
-        if self._reading:
+        if self._reading or self._is_starting_replay:
             return
         if self.replay.backlog > _SMALL:
             self._read("this session", self.replay.catch_up, self._show_live)
@@ -329,8 +329,12 @@ class TimelineScreen(ListPage, ToolKeys):
             self._is_starting_replay = False
             replay.show(stream, column, view)
 
+        def failed(error: Exception) -> None:
+            self._is_starting_replay = False
+            self.fail(error)
+
         self._is_starting_replay = True
-        self.run_job("moment", lambda _: replay.moment(stream, column), show)
+        self.run_job("moment", lambda _: replay.moment(stream, column), show, failed=failed)
 
     def action_live(self) -> None:
         """Go back to the running session."""

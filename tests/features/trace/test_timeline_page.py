@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
+from inspector.app.place import TracePage
 from inspector.app.replay import Replay, ReplayRefusal
-from inspector.app.stream import CHECKPOINT, Stream
+from inspector.app.stream import CHECKPOINT, Stream, View
 from inspector.core.events.base import Record
 from inspector.core.events.call import CallRejected
 from inspector.core.events.discovery import CatalogBuilt, CatalogEntry, ToolEvicted, ToolLoaded
@@ -21,7 +22,7 @@ from inspector.features.trace.timeline_page import TimelineScreen
 from inspector.session.timeline import Timeline
 from tests.core.test_event import records
 from tests.session.test_timeline import CATALOG, STORY, request
-from tests.support.app import app_rig, goes, said, seen, toasts, until
+from tests.support.app import app_rig, arrives, goes, said, seen, toasts, until
 from tests.support.fakes import Step, calls, says, searches
 from tests.support.hostile import with_hostile_text
 from tests.support.memory_servers import MemoryServer
@@ -121,6 +122,29 @@ async def test_the_timeline_grows_with_the_session_but_neither_cursor_nor_replay
         rig.bench.load("calendar:list_events")
         await until(pilot, lambda: "calendar:list_events" in seen(pilot))
         assert pilot.app.view.state == rig.bench.state  # type: ignore[attr-defined]
+
+
+async def test_what_a_running_session_records_meanwhile_does_not_take_a_replays_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, may_go, moment = threading.Event(), threading.Event(), Replay.moment
+
+    def held_up(replay: Replay, stream: Stream, column: int) -> View:
+        asked.set()
+        may_go.wait()
+        return moment(replay, stream, column)
+
+    monkeypatch.setattr(Replay, "moment", held_up)
+    async with app_rig(servers=reading_office()) as (pilot, rig):
+        for record in records(STORY, "earlier"):
+            rig.store.append(record)
+        await arrives(pilot, TracePage("earlier"))
+        await until(pilot, asked.is_set)
+        rig.bench.load("calendar:list_events")
+        await until(pilot, lambda: pilot.app.view.state == rig.bench.state)  # type: ignore[attr-defined]
+        may_go.set()
+        await until(pilot, lambda: "REPLAY call 1 of 3  earlier" in seen(pilot))
+        assert "call 1 of 3" in said(pilot, "#facts")
 
 
 async def test_a_recorded_session_is_read_in_a_thread_and_shown_from_its_start(
