@@ -60,7 +60,7 @@ class FitSignals:
 class FitModel:
     """The logistic coefficients."""
 
-    intercept: float = -14.3
+    intercept: float = -14.4
     coverage: float = 1.0
     best_cosine: float = 4.4
     mean_cosine: float = 8.2
