@@ -14,7 +14,7 @@ from inspector.core.definition import (
     shown_changes,
 )
 from inspector.core.events import CallStarted, CatalogBuilt, Record, ServerReady, ToolsChanged
-from inspector.core.number import count
+from inspector.core.number import count, tokens
 from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Block, Column, Table
 from inspector.core.tool import Tool
 from inspector.search.answer.expectation import ExpectationResult
@@ -87,8 +87,9 @@ def aligned(first: Side, second: Side) -> tuple[Side, Side]:
     [name] = first.servers
     tools = {_in(name, id_): tool and replace(tool, server=name) for id_, tool in second.tools.items()}
     calls = None if second.calls is None else Counter({_in(name, id_): n for id_, n in second.calls.items()})
+    sizes = {_in(name, id_): size for id_, size in second.tokens.items()}
     said = dict.fromkeys(first.instructions, next(iter(second.instructions.values()), ""))
-    return first, replace(second, tools=tools, calls=calls, instructions=said)
+    return first, replace(second, tools=tools, calls=calls, tokens=sizes, instructions=said)
 
 
 def _in(server: str, tool_id: str) -> str:
@@ -123,10 +124,8 @@ class Difference:
 
 def difference(first: Side, second: Side) -> Difference:
     """Compare two sides, which are `aligned`. What is equal counts as many tokens in both."""
-    same = (id_ for id_, tool in second.tools.items() if _hash(tool) == _hash(first.tools.get(id_)))
-    first = replace(
-        first, tokens={**first.tokens, **{id_: second.tokens[id_] for id_ in same if id_ in second.tokens}}
-    )
+    same = (id_ for id_ in second.tokens if _hash(second.tools[id_]) == _hash(first.tools.get(id_)))
+    first = replace(first, tokens={**first.tokens, **{id_: second.tokens[id_] for id_ in same}})
     mine, theirs = first.tools.keys(), second.tools.keys()
     said = (
         (one, definition_changes(Tool(one, "", before), Tool(one, "", second.instructions[one])))
@@ -173,15 +172,18 @@ def difference_report(found: Difference) -> Iterator[Block]:
     """The two sides, then what differs, the tools first."""
     first, second = found.sides
     names = (("A", first), ("B", second))
-    yield Table.of(_SIDES, names)
+    for name, side in names:
+        made = "" if side.calls is None else f", {count(side.calls.total(), 'call')}"
+        size = f", {tokens(side.total)} tokens" if side.total else ""
+        yield f"{name}  {side.name}: {count(len(side.tools), 'tool')}{size}{made}"
     if found.is_none:
         yield "\nNo difference."
     for (name, side), ids in zip(names, found.only, strict=True):
         if ids:
-            rows = [(id_, side.tokens.get(id_)) for id_ in ids]
+            rows = [(id_, side.tokens.get(id_)) for id_ in ids[:_MOST]]
             yield ""
-            yield Table.of((Column(f"only in {name}", lambda row: row[0], NAME), _TOKENS), rows[:_MOST])
-            yield from _more(len(rows))
+            yield Table.of((Column(f"only in {name}", lambda row: row[0], NAME), _TOKENS), rows)
+            yield from _more(len(ids))
     if found.changed:
         yield ""
         yield Table.of(_CHANGED, found.changed)
@@ -201,13 +203,6 @@ def difference_report(found: Difference) -> Iterator[Block]:
 
 
 _TOKENS = Column("tokens", lambda row: row[1], TOKENS)
-_SIDES = (
-    Column("", lambda row: row[0], NAME),
-    Column("", lambda row: row[1].name),
-    Column("tools", lambda row: len(row[1].tools), COUNT),
-    Column("tokens", lambda row: row[1].total or None, TOKENS),
-    Column("calls", lambda row: None if row[1].calls is None else row[1].calls.total(), COUNT),
-)
 _CHANGED = (
     Column("changed", "tool", NAME),
     Column("for callers", lambda one: one.change.verdict),

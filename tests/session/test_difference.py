@@ -104,5 +104,5 @@ def test_nothing_differs_from_itself_and_what_differs_is_the_same_from_both_ends
 
 
 def test_what_is_equal_has_as_many_tokens_in_both() -> None:
-    first, second = replace(_side(LIST), tokens={LIST.id: 9}), replace(_side(LIST), tokens={LIST.id: 8})
+    first, second = (replace(_side(LIST), tokens={LIST.id: size}) for size in (9, 8))
     assert difference(first, second).sides[0].total == 8

@@ -19,18 +19,10 @@ from inspector.config.client_format import load_file, named, place_of, servers_i
 from inspector.config.text_edit import entry_at, with_item
 from inspector.core.error import ConfigError
 from inspector.features.agents.client_file import backups, encoded, text_of
+from inspector.features.agents.unused import ServerWaste
 from inspector.schema.json_value import as_list
 
 _ALL = "*"
-
-
-@dataclass(frozen=True, slots=True)
-class ServerTools:
-    """The names of a server's tools that were called, and of those that were given for nothing."""
-
-    server: str
-    called: tuple[str, ...]
-    unused: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +61,7 @@ def tool_list_rules() -> Mapping[str, ToolListRule]:
     return TypeAdapter(dict[str, ToolListRule]).validate_python(tomllib.loads(text))
 
 
-def narrowed(client: str, servers: Sequence[ServerTools]) -> Iterator[tuple[Path, bytes]]:
+def narrowed(client: str, servers: Sequence[ServerWaste]) -> Iterator[tuple[Path, bytes]]:
     """The client's files that change, with lists that keep every tool that was called.
 
     Raises ConfigError if a file cannot be read, or is written in a way that only a person can edit.
@@ -88,7 +80,7 @@ def narrowed(client: str, servers: Sequence[ServerTools]) -> Iterator[tuple[Path
 
 
 def _items(
-    client: str, servers: Sequence[ServerTools], data: Mapping[str, Any]
+    client: str, servers: Sequence[ServerWaste], data: Mapping[str, Any]
 ) -> dict[tuple[str, ...], Any]:
     """What changes in a file, by keys. What a person left out already stays out."""
     rule, entries, items = tool_list_rules()[client], named(servers_in(data)), dict[tuple[str, ...], Any]()
@@ -98,33 +90,30 @@ def _items(
             continue
         keys = rule.keys if rule.root else (*entry, *rule.keys)
         had = items.get(keys, entry_at(data, keys[:-1]).get(keys[-1]))
-        names = _refused(client, server) if rule.root else server.unused
+        names = _names(client, server)
         if not server.called and rule.off is not None:
             items[*entry, rule.off[0]] = rule.off[1]
         elif rule.kind == "each":
             items |= {(*keys, name): "deny" for name in names}
         elif rule.kind == "deny":
             items[keys] = [*as_list(had), *(name for name in names if name not in as_list(had))]
-        elif server.called or rule.empty:
-            items[keys] = _allowed(rule, server.called, had)
+        elif had is None or _ALL in as_list(had) or not (had or rule.empty):
+            items |= {keys: list(server.called)} if server.called or rule.empty else {}
+        else:
+            # Gemini CLI may have arguments behind a name.
+            left = [one for one in as_list(had) if str(one).partition("(")[0] in server.called]
+            items |= {keys: left} if left or rule.empty else {}
     return {keys: value for keys, value in items.items() if entry_at(data, keys[:-1]).get(keys[-1]) != value}
 
 
-def _allowed(rule: ToolListRule, called: Sequence[str], had: Any) -> list[Any]:
-    before = as_list(had)
-    if had is None or _ALL in before or not (before or rule.empty):
-        return list(called)
-    # Gemini CLI may have arguments behind a name. An empty list would give all tools where it is not `empty`.
-    left = [one for one in before if str(one).partition("(")[0] in called]
-    return left if left or rule.empty else before
-
-
-def _refused(client: str, server: ServerTools) -> list[str]:
-    """The unused tools by the names that the model reads, or the name for all of the server's."""
+def _names(client: str, server: ServerWaste) -> list[str]:
+    """The unused tools as the file names them, or the name for all tools of the server."""
     rule, names = tool_list_rules()[client], find_client(client).names
+    if not rule.root:
+        return [tool.name for tool in server.unused]
     if not server.called and rule.whole:
         return [sent_name(names, server.server, "").removesuffix("__")]
-    return [sent_name(names, server.server, name) for name in server.unused]
+    return [sent_name(names, server.server, tool.name) for tool in server.unused]
 
 
 def last_backup(client: str, path: Path) -> Path | None:

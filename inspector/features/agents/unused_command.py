@@ -14,7 +14,8 @@ from inspector.core.text import did_you_mean
 from inspector.features.agents.client_file import write_with_consent
 from inspector.features.agents.command import MachineLibrary
 from inspector.features.agents.tool_list import last_backup, narrowed, tool_list_rules
-from inspector.features.agents.unused import DAYS, ClientUse, recent, unused, unused_json, unused_report
+from inspector.features.agents.unused import DAYS, ClientUse, recent, unused
+from inspector.features.agents.unused_facts import unused_json, unused_report
 
 _UNCHANGED = "No file changes: what was unused is left out already, or no known file has those servers."
 

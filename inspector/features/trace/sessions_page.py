@@ -28,7 +28,8 @@ from inspector.features.agents.facts import folders_text, import_line, session_r
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import AgentLibrary, Found, Imported
-from inspector.features.agents.unused import DAYS, recent, unused, unused_report
+from inspector.features.agents.unused import DAYS, recent, unused
+from inspector.features.agents.unused_facts import unused_report
 from inspector.session.difference import KINDS as COMPARED, Side, aligned, difference, difference_report
 from widgets import Column, Record, RecordList, plain
 

@@ -74,20 +74,22 @@ def test_what_no_session_called_is_named_with_what_it_took_whole_servers_first(
     _stored(tmp_path, "codex", [ToolsOffered((GET, POST)), Answered("b", "m"), Called("c2", GET)], "other")
     [found] = _unused(run)["clients"]
     assert (found["sessions"], found["requests"], len(found["days"])) == (2, 3, 1)
-    assert [(one["name"], one["keep"]) for one in found["servers"]] == [
-        ("chat", []),
-        ("shop", ["get", "list"]),
-    ]
-    post = next(one for one in found["tools"] if one["name"] == "chat:post")
+    chat, shop = found["servers"]
+    assert (chat["server"], chat["called"], shop["server"], shop["called"]) == (
+        "chat",
+        [],
+        "shop",
+        ["get", "list"],
+    )
+    assert [one["name"] for one in (*chat["unused"], *shop["unused"])] == ["post", "read", _ODD]
+    post = chat["unused"][0]
+    assert set(post) == {"name", "requests", "definition", "tokens", "dollars"}
     assert (post["requests"], post["tokens"]) == (3, 3 * post["definition"])
     # At what the reported input cost: half of it was read from the cache, which is cheaper.
     prices = LitellmPrices().prices("gpt-5.5")
     assert prices is not None
     assert prices.cache_read is not None
     assert post["dollars"] == pytest.approx(post["tokens"] * (prices.input + prices.cache_read) / 2)
-    assert {one["name"] for one in found["tools"]} == {"chat:post", "chat:read", f"shop:{_ODD}"}
-    keys = {"name", "called", "unused", "requests", "definition", "tokens", "dollars"}
-    assert (set(post), set(found["servers"][0])) == (keys, {*keys, "keep"})
     shown = run("sessions", "unused", "--days", "3650").stdout
     assert "codex (2 sessions, 1 day, 3 requests): 3 tools never called" in shown
     assert "No tool was called of chat" in shown
@@ -100,9 +102,9 @@ def test_a_size_that_one_session_lacks_is_that_of_another_and_a_price_that_nobod
     _stored(tmp_path, "zed", [ToolsOffered((_tool("chat", "post", known=False), LIST)), Answered("a", "m")])
     _stored(tmp_path, "zed", [ToolsOffered((POST,))], "tap")
     [found] = _unused(run)["clients"]
-    [chat] = [one for one in found["servers"] if one["name"] == "chat"]
-    assert (chat["requests"], chat["tokens"], chat["dollars"]) == (1, chat["definition"], None)
-    assert chat["tokens"] > 0
+    [post] = next(one for one in found["servers"] if one["server"] == "chat")["unused"]
+    assert (post["requests"], post["tokens"], post["dollars"]) == (1, post["definition"], None)
+    assert post["tokens"] > 0
     shown = run("sessions", "unused", "--days", "3650").stdout
     assert "2 sessions, 1 tap of them" in shown
     assert "the price of its model is not known" in shown
@@ -116,8 +118,8 @@ def test_a_deferred_tool_counts_once_a_search_has_loaded_it(run: Toolsight, tmp_
     _stored(tmp_path, "claude-code", tap, "tap")
     _stored(tmp_path, "claude-code", [ToolsOffered((POST, READ), deferred=True), found, Answered("a", "m")])
     [use] = _unused(run)["clients"]
-    assert [one["name"] for one in use["tools"]] == ["chat:post"]
-    assert use["deferred_never_loaded"] == 1
+    assert [one["name"] for server in use["servers"] for one in server["unused"]] == ["post"]
+    assert use["waiting"] == 1
 
 
 _JSON = (
