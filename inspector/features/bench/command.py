@@ -3,8 +3,9 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import asdict
 from functools import partial
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 
 import click
@@ -25,6 +26,7 @@ from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING, NUMBER, ONE, Column, Table
 from inspector.core.settings import Settings
 from inspector.features.bench.dataset import own_requests, read_datasets
+from inspector.features.bench.miss import A_FEW, miss_lines, misses, told_of
 from inspector.features.bench.ranker_bench import (
     DataSet,
     Difference,
@@ -37,7 +39,7 @@ from inspector.features.bench.ranker_bench import (
     standings,
 )
 from inspector.features.bench.run import KINDS, Kind, prepare
-from inspector.features.bench.sweep import SETTINGS, Sweep, sweep, sweep_json, sweep_lines
+from inspector.features.bench.sweep import HYBRID, SETTINGS, Sweep, sweep, sweep_json, sweep_lines
 from inspector.search.answer.metric import Estimate
 from inspector.search.index.semantics import Semantics
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -177,6 +179,12 @@ _Path = click.Path(path_type=Path)
     help="Also show the N requests on which the first two rankers differ most.",
 )
 @click.option(
+    "--misses",
+    "misses_alone",
+    is_flag=True,
+    help="Print all that hybrid, or the first --ranker, misses, and no more.",
+)
+@click.option(
     "--sweep",
     "swept",
     type=click.Choice(list(SETTINGS)),
@@ -195,6 +203,7 @@ def bench(
     rankers: tuple[str, ...],
     clients: tuple[Client, ...],
     details: int,
+    misses_alone: bool,
     swept: str | None,
     embedding_model: str,
     chosen: Options,
@@ -211,22 +220,29 @@ def bench(
     if context.invoked_subcommand is not None:
         return
     if swept is not None:
-        if len(data) > 1 or rankers or clients or details:
-            raise click.UsageError("--sweep takes one --data, and no ranker, client or --details.")
+        if len(data) > 1 or rankers or clients or details or misses_alone:
+            raise click.UsageError("--sweep takes one --data, and no ranker, client, --details or --misses.")
         is_named = context.get_parameter_source("embedding_model") is not ParameterSource.DEFAULT
         _sweep(swept, data, embedding_model if is_named else "", chosen)
         return
     wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
-    names = tuple(dict.fromkeys(wanted or DEFAULT_RANKERS))
+    names = tuple(dict.fromkeys(wanted or ((HYBRID,) if misses_alone else DEFAULT_RANKERS)))
     if details and (is_json() or len(names) < 2):
         raise click.UsageError("--details needs two rankers, and goes without --json.")
     datasets = read_datasets(data, chosen)
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
-    rows = [one.row for one in measured]
-    if rows:
+    rows, told = [one.row for one in measured], list(told_of(measured))
+    if misses_alone:
+        found = [asdict(one) | {"dataset": of.row.dataset} for of in told for one in misses(of)]
+        show(found, chain.from_iterable(map(miss_lines, told)))
+    elif rows:
         claims = "".join(f"\n{line}\n" for line in standing_lines(standings(measured)))
         text = text_report(rows, terminal_width()) + claims + _details(measured, names, details)
-        show(json_rows(rows), text.splitlines())
+        missed = {(of.row.dataset, of.run.ranker): list(map(asdict, misses(of))) for of in told if is_json()}
+        with_misses = [
+            row | {"misses": missed.get((row["dataset"], row["ranker"]))} for row in json_rows(rows)
+        ]
+        show(with_misses, chain(text.splitlines(), *(["", *miss_lines(of, A_FEW)] for of in told)))
     for note in dict.fromkeys(row.note for row in rows if row.note):
         say(note, err=is_json())
     for client in clients:

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from inspector.app.context import Job
 from inspector.app.list_page import ListPage
-from inspector.app.place import RunsPage, SearchPage
+from inspector.app.place import RunsPage, SearchPage, WhyNotPage
 from inspector.app.stream import View
 from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
@@ -26,12 +26,13 @@ class BenchRequestScreen(ListPage):
 
     CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#requests RecordRows"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("w", "why", "why not", id="bench.why")]
     help_lines: ClassVar[tuple[str, ...]] = (
         "The worst requests come first; the title compares the ranker with the first one that was measured.",
         "nDCG@10 is 1 if the right tools rank first, and 0 if none is in the top ten.",
         "false yes: answered “found” although no tool fits. false no: returned nothing although a tool fits.",
         "If the interval after the mean change includes 0, the difference may be chance.",
-        "enter opens the request on the search page with every score. y copies it, / filters.",
+        "enter opens the request on the search page with every score, w why its tool is not first.",
     )
 
     def __init__(self, measured: Measured, first: Measured | None) -> None:
@@ -49,6 +50,17 @@ class BenchRequestScreen(ListPage):
 
     def opened(self, key: str) -> None:
         self.open(SearchPage(SearchRequest(self._page.cases[key].query)))
+
+    def action_why(self) -> None:
+        """Say why the right tool under the cursor is not first."""
+        case = self._page.cases.get(self.key)
+        if case is None or not case.is_possible:
+            self.warn("Put the cursor on a request that some tool fits.")
+            return
+        ranked = next(reversed(self._page.runs.values()))[case.id].ranked
+        group = next((one for one in case.relevant if one.isdisjoint(ranked[:1])), case.relevant[0])
+        right = next((tool for tool in ranked if tool in group), min(group))
+        self.open(WhyNotPage(right, SearchRequest(case.query)))
 
 
 class BenchScreen(ListPage):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -116,11 +116,15 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """One ranker measured on one data set; if canceled, on its first requests."""
+    """One ranker measured on one data set; if canceled, on its first requests.
+
+    `rankers` are those over its tools, to say why it misses.
+    """
 
     row: Row
     run: Run
     evalset: EvalSet
+    rankers: CatalogRankers | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +159,7 @@ class RankerBench:
             if run.cases:
                 of = dataset.evalset
                 row = Row(of.name, run.ranker, summarise(run, of), len(of.tools), note=run.note)
-                yield Measured(row, run, of)
+                yield Measured(row, run, of, CatalogRankers(index, dataset.settings))
 
     def _over(self, dataset: DataSet) -> list[Measured]:
         if self.cancelled():

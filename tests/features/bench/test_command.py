@@ -124,3 +124,37 @@ def test_the_file_of_requests_beside_a_configuration_is_measured_if_nothing_else
     (tmp_path / "toolsight.requests").write_text("forecast -> get_forecat", encoding="utf-8")
     refused = toolsight("bench", *fixed)
     assert (refused.exit_code, "get_forecast" in refused.stderr) == (2, True)
+
+
+def test_misses_stand_below_the_table_and_alone_with_rank_reason_and_what_came_first(
+    run: Run, data: Path
+) -> None:
+    with (data / "queries.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "far", "query": "send the orders", "relevant": ["list_orders"]}) + "\n")
+        file.write(json.dumps({"id": "two", "query": "sned 99", "relevant": ["send_message"]}))
+    shown = run("--ranker", "bm25").stdout
+    assert "tiny: bm25 misses" in shown
+    alone = run("--ranker", "bm25", "--misses").stdout
+    assert "nDCG@10" not in alone
+    line = next(line for line in alone.splitlines() if "send the orders" in line)
+    assert "list_orders" in line
+    assert "send_message" in line
+    found = json.loads(run("--ranker", "bm25", "--misses", "--json").stdout)
+    by_request = {one["request"]: one for one in found}
+    assert by_request["send the orders"] | {"why": ""} == {
+        "request": "send the orders",
+        "tool": "s:list_orders",
+        "rank": 2,
+        "why": "",
+        "first": "s:send_message",
+        "dataset": "tiny",
+    }
+    assert by_request["sned 99"]["rank"] is None
+    assert "missing words: sned  99" in by_request["sned 99"]["why"]
+    rows = json.loads(run("--ranker", "bm25", "--ranker", "fuzzy", "--json").stdout)
+    assert [row["misses"] is None for row in rows] == [False, True]
+    assert rows[0]["misses"] == [{k: v for k, v in one.items() if k != "dataset"} for one in found]
+
+
+def test_misses_and_a_sweep_exclude_each_other(run: Run) -> None:
+    assert run("--sweep", "hybrid", "--misses").exit_code == 2

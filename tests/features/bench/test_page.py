@@ -12,6 +12,7 @@ from inspector.access.reach import EvalCase
 from inspector.core.tool import Tool
 from inspector.features.bench.bench_text import progress, status
 from inspector.features.bench.page import BenchRequestScreen, BenchScreen
+from inspector.features.search.page import SearchScreen
 from tests.support.app import app_rig, goes, said, until
 from tests.support.hostile import KINDS
 from tests.support.memory_servers import MemoryServer
@@ -109,3 +110,19 @@ def test_the_status_says_what_goes_on_or_what_to_do() -> None:
     assert "No ranker is chosen" in status(0, ()).plain
     assert progress("", is_stopping=False).plain.startswith("Starting")
     assert "Stopping after this request" in progress("dense 3/6", is_stopping=True).plain
+
+
+async def test_a_request_on_its_page_leads_in_one_key_to_why_its_tool_is_not_first() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await ran(pilot)
+        _list(pilot).move_to("fuzzy")
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, BenchRequestScreen))
+        chosen = next(one for one in _list(pilot).records if "false yes" not in str(one.cells[1]))
+        _list(pilot).move_to(chosen.key)
+        await pilot.press("w")
+        await until(pilot, lambda: isinstance(pilot.app.screen, SearchScreen))
+        search = pilot.app.screen
+        assert isinstance(search, SearchScreen)
+        assert search.request.query == chosen.copy
+        assert search.own_tool
