@@ -16,7 +16,8 @@ from widgets import visible
 # The most characters of a text and of a cell, rows of a table, and characters of all rows.
 _TEXT, _CELL, ROWS, _ALL = 20_000, 4_000, 5_000, 4_000_000
 PAGE = ".html"
-_SIGN = 2
+# A cell with no more than a sign, and one of a grid that need not wrap.
+_SIGN, _SHORT = 2, 40
 # A table of more columns is a grid of short cells, which scrolls to the side on a telephone.
 _FEW = 9
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -135,5 +136,5 @@ def _table(table: Table, left: int) -> Iterator[str]:
 def _cell(text: str, kind: str, label: str) -> str:
     shown = _text(text, _CELL)
     mark = "" if text[:1] in _ALONE and len(text) > _SIGN else _MARKS.get(text[:1], "")
-    names = " ".join(filter(None, (kind, mark)))
+    names = " ".join(filter(None, (kind or ("t" if len(text) > _SHORT else ""), mark)))
     return f"<td{f' class={chr(34)}{names}{chr(34)}' if names else ''}{label if shown else ''}>{shown}</td>"

@@ -87,6 +87,7 @@ def _page(context: click.Context, words: Sequence[str], chosen: Options) -> tupl
             code = int(ended.code)
     if not page:
         raise ConfigError(f"'{words[0]}' prints nothing", hint="`toolsight --help` lists the commands.")
-    title = " ".join(takewhile(str.isalpha, words)).capitalize() or "Toolsight"
+    named = " ".join(takewhile(str.isalpha, words)).capitalize() or "Toolsight"
+    title = "Session" if tuple(words[: len(_SHOW)]) == _SHOW else named
     again = (*words, *database, *without_secrets(server))
     return Document(title, page, again, SystemClock().now()).html(), code
