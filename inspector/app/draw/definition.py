@@ -1,9 +1,13 @@
-"""A tool's definition as text to read: what it is called and costs, its description, its parameters."""
+"""A tool's definition to read: what it is called and costs, its description, its parameters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.widgets import Static
 
+from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.core.number import tokens
@@ -57,7 +61,35 @@ def definition_lines(tool: Tool) -> Iterator[Content]:
         yield plain(tool.description, limit=_LONGEST)
 
 
-def definition_text(tool: Tool, state: ToolState | None, width: int, *notes: Content) -> Hanging:
-    """Return a tool's definition below `notes`; its wrapped rows begin where their lines do."""
-    lines = title_line(tool, state, width), *notes, Content(), *definition_lines(tool)
-    return Hanging(Content("\n").join(lines))
+def hanging(lines: Iterable[Content]) -> Hanging:
+    """Return lines whose wrapped rows are further in than the lines below a heading begin."""
+    text = Content("\n").join(lines)
+    rows = (row.plain for row in text.split("\n", allow_blank=True))
+    return Hanging(text, [len(row) - len(row.lstrip()) + 2 if row[:1] == " " else 0 for row in rows])
+
+
+class DefinitionCard(InContext, VerticalScroll):
+    """The definition of one tool, as its server declares it."""
+
+    DEFAULT_CSS = """
+    DefinitionCard { padding: 0 1; scrollbar-size-vertical: 1; }
+    DefinitionCard Static { height: auto; }
+    """
+
+    _drawn: object = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(classes="definition")
+
+    def show_tool(self, tool_id: str, notes: tuple[Content, ...] = ()) -> None:
+        """Show a tool below `notes`; "" shows that there is none."""
+        state, width = self.session.state, self.size.width - 2
+        tool = self.session.catalog.get(tool_id) or state.recorded(tool_id)
+        drawn = tool, state.known(tool_id), width, notes
+        if drawn == self._drawn:
+            return
+        self._drawn = drawn
+        lines = [Content.styled("A tool's definition appears here.", MUTED)]
+        if tool is not None:
+            lines = [title_line(tool, drawn[1], width), *notes, Content(), *definition_lines(tool)]
+        self.query_one(Static).update(hanging(lines))

@@ -6,11 +6,12 @@ from typing import Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from inspector.app.base_screen import VerdictLine
 from inspector.app.draw import budget as present
+from inspector.app.draw.definition import DefinitionCard
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
@@ -241,7 +242,9 @@ class NowView(Vertical):
         yield Canvas(self._legend, id="budget-legend")
         yield Canvas(self._facts, id="budget-facts")
         yield Canvas(lambda width, _: self._effect(width), id="budget-effect")
-        yield RecordList(COLUMNS, header=True, empty=_NO_TOOLS, id="budget-table")
+        with Horizontal(id="budget-both"):
+            yield RecordList(COLUMNS, header=True, empty=_NO_TOOLS, id="budget-table")
+            yield DefinitionCard(id="budget-tool")
 
     def on_mount(self) -> None:
         self.query_one("#budget-table").border_title = "If every tool were bound"
@@ -325,6 +328,17 @@ class NowView(Vertical):
             opened = servers_of(self._session.tools.values())
         shown = Shown(opened, self._costs, self._then)
         records.records = budget_rows(self._session, shown)
+
+    @on(RecordList.Highlighted, "#budget-table")
+    def _show_tool(self) -> None:
+        """Show the definition of the tool under the cursor, where there is room."""
+        card, key = self.query_one(DefinitionCard), self.current.key if self.current is not None else ""
+        if card.size.width:
+            card.show_tool("" if is_server(key) else key)
+
+    def on_resize(self) -> None:
+        """Draw what depends on the width."""
+        self.call_after_refresh(self._show_tool)
 
     @on(RecordList.Selected, "#budget-table")
     def _open_server(self, event: RecordList.Selected) -> None:

@@ -10,7 +10,7 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from inspector.app.draw.definition import definition_text
+from inspector.app.draw.definition import DefinitionCard
 from inspector.app.draw.line import MUTED
 from inspector.core.ranking import READ_LIKE, USED_BEFORE, Hit, Part, SearchReport, Signal
 from inspector.features.search.facts import SHORT_TERMS, signal_word
@@ -204,31 +204,25 @@ def _foot(report: SearchReport, hit: Hit) -> Iterator[Content]:
 
 
 class DefinitionPane(Pane):
-    """The definition of the tool under the cursor of the list, as its server declares it."""
+    """The definition of the tool under the cursor of the list, and the words of the query that it lacks."""
 
     takes_focus = False
-    first = ("#definition-text",)
+    _topic = Topic()
 
     def __init__(self) -> None:
         super().__init__(id="definition")
-        self._drawn: object = None
 
     def compose(self) -> ComposeResult:
-        with VerticalScroll(classes="scroll"):
-            yield Static(id="definition-text")
+        yield DefinitionCard(classes="scroll")
 
     def show(self, topic: Topic) -> None:
-        state, tool_id = self.session.state, topic.hit.tool_id if topic.hit is not None else ""
-        tool = self.session.catalog.get(tool_id) or state.recorded(tool_id)
-        drawn = tool, state.known(tool_id), self.size.width, topic.report
-        if drawn == self._drawn:
-            return
-        self._drawn, shown = drawn, self.query_one("#definition-text", Static)
-        if tool is None or topic.hit is None or topic.report is None:
-            shown.update(Content.styled("A tool's definition appears here.", MUTED))
-        else:
-            lacks = _missing(topic.report, topic.hit)
-            shown.update(definition_text(tool, drawn[1], self.size.width - 4, *lacks))
+        self._topic, report, hit = topic, topic.report, topic.hit
+        lacks = () if report is None or hit is None else (*_missing(report, hit),)
+        self.query_one(DefinitionCard).show_tool(hit.tool_id if hit is not None else "", lacks)
+
+    def on_resize(self) -> None:
+        """Draw what depends on the width."""
+        self.show(self._topic)
 
 
 class ScorePane(Pane):

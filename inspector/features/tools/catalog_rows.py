@@ -19,7 +19,7 @@ from widgets import Column, Record, Tone, plain
 COLUMNS = (
     Column("name", "server, tool", weight=5, shorten="name", min_width=14),
     Column("tools", "tools", align="right", weight=3, yields=True),
-    Column("state", "state", width=12, weight=4),
+    Column("state", "state", min_width=10, weight=4),
     Column("tokens", "tokens", align="right", weight=9),
     Column("about", "about", weight=4, min_width=12, hide_below=72),
 )

@@ -11,7 +11,7 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.context import InContext, Job
-from inspector.app.draw.definition import definition_lines, section, title_line
+from inspector.app.draw.definition import definition_lines, hanging, section, title_line
 from inspector.app.draw.line import MUTED, change_lines
 from inspector.app.draw.table import fact, fact_lines
 from inspector.clients.delivery import Delivery, ServerDelivery
@@ -31,7 +31,7 @@ from inspector.session.client_matrix import fate
 from inspector.session.client_view import deliveries_in, listed_in
 from inspector.session.setup import exemptions
 from inspector.session.view import SessionView
-from widgets import Hanging, TextView, ViewPanel, ViewStrip, plain, visible
+from widgets import TextView, ViewPanel, ViewStrip, plain, visible
 
 # Enough of a hash to tell definitions apart by eye.
 _DIGITS = 12
@@ -238,7 +238,7 @@ class ToolPanel(InContext, ViewPanel):
             return
         is_other, self._drawn = drawn[:2] != self._drawn[:2], drawn
         lines = changed_text(known, *changes), *definition_lines(tool)
-        self.query_one("#tool-definition", Static).update(Hanging(Content("\n").join(filter(None, lines))))
+        self.query_one("#tool-definition", Static).update(hanging(filter(None, lines)))
         width = self.text_width // 2 if self.screen.has_class("-wide") else self.text_width
         facts = fact_lines(tool_facts(tool, known, *told), _TOOL_LABELS, width)
         everything = sum(one.tokens for one in state.tools.values())
@@ -246,7 +246,7 @@ class ToolPanel(InContext, ViewPanel):
         def show(record: ToolRecord) -> None:
             clients = section("Clients", "" if record.clients else "…"), *client_lines(record.clients, width)
             lines = *record_lines(record, everything, asked), section("About"), facts, *clients
-            self.query_one("#tool-record", Static).update(Hanging(Content("\n").join(lines)))
+            self.query_one("#tool-record", Static).update(hanging(lines))
 
         if is_other:
             show(ToolRecord(None, {}, (), ()))

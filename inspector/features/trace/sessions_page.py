@@ -162,6 +162,10 @@ class SessionsScreen(ListPage):
         with VerticalScroll(id="session", can_focus=True):
             yield Static(id="detail", markup=False)
 
+    @property
+    def width(self) -> int:
+        return super().width * (45 if self.has_class("-wide") else 100) // 100
+
     def on_mount(self) -> None:
         self._list()
         self.set_interval(_LOOKS_EVERY, self._follow)

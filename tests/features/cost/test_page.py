@@ -52,6 +52,16 @@ async def test_without_tools_each_view_says_how_to_get_some() -> None:
         await sees(pilot, "No tools to load yet")
 
 
+async def test_on_a_wide_terminal_the_definition_stands_beside_what_it_costs() -> None:
+    async with app_rig(size=(200, 40)) as (pilot, _):
+        await goes(pilot, "budget")
+        table = pilot.app.screen.query_one("#budget-table", RecordList)
+        table.move_to("weather:get_forecast")
+        await until(pilot, lambda: "Forecast for a city." in seen(pilot) and "city *  string" in seen(pilot))
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: "Forecast for a city." not in seen(pilot))
+
+
 async def test_a_server_is_tried_and_forgotten_and_only_its_file_can_change_it() -> None:
     async with app_rig(prices=PRICES) as (pilot, rig):
         before = rig.bench.settings
