@@ -20,7 +20,7 @@ from textual.worker import Worker
 
 from inspector.app import command
 from inspector.app.command import CommandSource
-from inspector.app.place import PLACES, page_info
+from inspector.app.place import PLACES, Place, page_info
 from inspector.app.place_app import PlaceApp
 from inspector.app.terminal import DARK, LIGHT
 from inspector.core.error import ToolsightError
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from inspector.app.replay import Replay
     from inspector.app.requests import Requests
     from inspector.app.stream import Bridge, Stream, View
+    from inspector.core.ports import StoreVersion
     from inspector.session.verdict import Verdicts
     from inspector.session.view import SessionView
     from inspector.session.workbench import Workbench
@@ -39,8 +40,9 @@ if TYPE_CHECKING:
 # Records are gathered this long before the page is drawn again: while a hundred servers connect, time is left
 # for keys.
 _GATHERING_SECONDS = 0.06
-# Seconds between two looks at a session that another program records.
-_FOLLOWED_EVERY = 2.0
+# Seconds between two looks at what other programs record.
+_FOLLOWED_EVERY = 1.0
+_TODAY = 24 * 3600
 HOME = "session"
 
 
@@ -59,6 +61,8 @@ class ToolsightApp(PlaceApp):
     BINDINGS: ClassVar[list[BindingType]] = [*command.bindings()]
 
     view: "reactive[View | None]" = reactive(None, init=False)
+    recorded: "reactive[StoreVersion | None]" = reactive(None, init=False)
+    """Differs once another program has recorded something, or has begun or ended a session."""
 
     def __init__(
         self, start: "Callable[[], Awaitable[Opened]]", own_keys: Callable[[], Mapping[str, Any]] = dict
@@ -231,11 +235,23 @@ class ToolsightApp(PlaceApp):
         dark = self.theme == DARK.name
         self.theme = LIGHT.name if dark else DARK.name
 
+    def first_page(self, place: Place) -> str:
+        """The sessions, where an agent has done something today."""
+        agent_at = self.recorded.agent_at if self.recorded is not None else 0.0
+        is_new = place.name == "trace" and agent_at > self.opened.bench.ports.clock.now() - _TODAY
+        return "sessions" if is_new else super().first_page(place)
+
     def _follow(self) -> None:
-        """Look for news of the shown session, if another program records it."""
+        """Look for what other programs have recorded, also of the shown session."""
         is_idle = self._following is None or self._following.is_finished
-        if is_idle and self._replay is not None and self._replay.stream.is_live:
-            self._following = self.run_worker(self._grow(self._replay, self._replay.stream))
+        if is_idle and self._replay is not None:
+            self._following = self.run_worker(self._look_at_store(self._replay))
+
+    async def _look_at_store(self, replay: "Replay") -> None:
+        with suppress(ToolsightError):
+            self.recorded = await asyncio.to_thread(replay.version)
+        if replay.stream.is_live:
+            await self._grow(replay, replay.stream)
 
     async def _grow(self, replay: "Replay", stream: "Stream") -> None:
         """Add the news; who is at the end of the session stays there."""

@@ -109,6 +109,7 @@ class BaseScreen(InContext, Screen[None]):
         super().__init__()
         self._due: list[Callable[[], None]] | None = []
         self._ticks: Timer | None = None
+        self._misses_recorded = False
 
     def compose(self) -> ComposeResult:
         yield HeaderLine(markup=False)
@@ -206,6 +207,7 @@ class BaseScreen(InContext, Screen[None]):
         self.watch(self.app, "view", self._on_view, init=False)
         self.watch(self.app, "activities", self.redraw_header, init=False)
         self.watch(self.app, "filled", self.redraw_header, init=False)
+        self.watch(self.app, "recorded", self._on_recorded, init=False)
         self.call_next(self._be_ready)
 
     def when_ready(self, act: Callable[[], None]) -> None:
@@ -224,6 +226,16 @@ class BaseScreen(InContext, Screen[None]):
         """Draw what happened in the meantime; styles are as they were, or renewed with the theme."""
         event.refresh_styles = False
         self._on_view(self.view)
+        if self._misses_recorded:
+            self._on_recorded()
+
+    def _on_recorded(self) -> None:
+        self._misses_recorded = not self.is_current
+        if self.is_current:
+            self.show_recorded()
+
+    def show_recorded(self) -> None:
+        """Read the recorded sessions again: they are others; the default lists none."""
 
     def show_view(self, view: View) -> None:
         """Draw the view; the default draws nothing."""

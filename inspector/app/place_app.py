@@ -19,6 +19,7 @@ from inspector.app.place import (
     SCREENS,
     Activity,
     Destination,
+    Place,
     Where,
     digit,
     page_after,
@@ -159,6 +160,10 @@ class PlaceApp(TerminalApp[None]):
         while len(self.screen_stack) > 1:
             self.pop_screen()
 
+    def first_page(self, place: Place) -> str:
+        """The page that a place opens on the first time."""
+        return place.pages[0].name
+
     def action_place(self, name: str) -> None:
         """Go to a place; from the place itself, to its next page."""
         if not self.can_go:
@@ -166,7 +171,7 @@ class PlaceApp(TerminalApp[None]):
         here, place = self.page, next(place for place in PLACES if place.name == name)
         self._trail.clear()
         if place_of(here) is not place:
-            self.go(self._newest.get(name, place.pages[0].name))
+            self.go(self._newest.get(name) or self.first_page(place))
         elif len(self.screen_stack) > 1:
             self._only_pages()
         else:

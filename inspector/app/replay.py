@@ -15,7 +15,7 @@ from inspector.core.budget import Prices, ToolCost
 from inspector.core.error import ConfigError
 from inspector.core.events import ModelRequested, Record
 from inspector.core.message import ModelRequest
-from inspector.core.ports import SessionSummary
+from inspector.core.ports import SessionSummary, StoreVersion
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.session import SessionState
 from inspector.core.settings import Settings
@@ -118,6 +118,10 @@ class Replay:
     def sessions(self) -> list[SessionSummary]:
         """Return the recorded sessions, newest first. Raises StoreError."""
         return self._bench.recorded_sessions()
+
+    def version(self) -> StoreVersion:
+        """Return what tells whether `sessions` returns others than before. Raises StoreError."""
+        return self._bench.recorded_version()
 
     def recorded(self, session_id: str, kinds: Sequence[str]) -> list[Record]:
         """Return a recorded session's records of these kinds. Raises StoreError."""

@@ -98,6 +98,17 @@ class SessionSummary:
     is_running: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class StoreVersion:
+    """Differs once another program has stored an event, or has begun or ended a session.
+
+    `changes` is for comparison alone; `agent_at` is when an agent did something last, in seconds since 1970.
+    """
+
+    changes: object = None
+    agent_at: float = 0.0
+
+
 class EventStore(Protocol):
     """Stores the event streams. Each method raises StoreError.
 
@@ -124,6 +135,9 @@ class EventStore(Protocol):
 
     def sessions(self) -> list[SessionSummary]:
         """All sessions, newest first."""
+
+    def version(self) -> StoreVersion:
+        """What to compare with later, to learn whether to read again; cheap, however much is stored."""
 
     def ages(self) -> list[SessionAge]:
         """The age of every session that was recorded here; cheap, however many events there are.

@@ -43,7 +43,8 @@ class Miss:
 def unused_in(turn: Turn) -> Iterator[Miss]:
     """The searches of a turn of which no tool was called, in their order; read once, from the end.
 
-    Searches of one model call are made side by side, so none of them is the next of another. A search whose
+    Searches of one model call are made side by side, so none of them is the next of another; those of a tap,
+    which sees no model call, follow one another. A search whose
     tool is called later in its turn was of use.
     """
     found: list[Miss] = []
@@ -56,7 +57,7 @@ def unused_in(turn: Turn) -> Iterator[Miss]:
             called[act.event.tool] = None
         if not isinstance(act, Search) or act.event.report.request.is_empty:
             continue
-        if later is not None and act.call is not later.call:
+        if later is not None and (act.call is None or act.call is not later.call):
             then = _query(later)
         later = act
         if called.keys().isdisjoint(act.found):

@@ -12,7 +12,7 @@ from inspector.config.configuration import Configuration, is_about_client
 from inspector.core.access import AccessPolicy, Sight
 from inspector.core.events import IndexChanged, Record, SessionStarted, SettingsChanged
 from inspector.core.message import ModelRequest
-from inspector.core.ports import SessionSummary
+from inspector.core.ports import SessionSummary, StoreVersion
 from inspector.core.ranking import IndexState
 from inspector.core.server import ServerSpec
 from inspector.core.session import SessionState
@@ -232,6 +232,10 @@ class RunningSession:
         """
         found = self.ports.store.sessions()
         return found if self._live.sight.is_whole else own_sessions(found, self._live.sight, self.session_id)
+
+    def recorded_version(self) -> StoreVersion:
+        """What tells whether the sessions in the store are others than before. Raises StoreError."""
+        return self.ports.store.version()
 
     def recorded(self, session_id: str, kinds: Sequence[str] = ()) -> list[Record]:
         """The stream of a session in the store, or what there is of these kinds. Raises StoreError."""

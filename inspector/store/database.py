@@ -214,8 +214,12 @@ class WriterLocks:
 
     def is_held(self, session: str) -> bool:
         """Whether any program is writing the session, or that is unknown. Raises OSError."""
+        return self._is_locked(self._file(session))
+
+    @staticmethod
+    def _is_locked(mark: Path) -> bool:
         try:
-            handle = os.open(self._file(session), os.O_RDWR)
+            handle = os.open(mark, os.O_RDWR)
         except FileNotFoundError:
             return False
         try:
@@ -228,6 +232,13 @@ class WriterLocks:
         try:
             marked = set(self._folder.iterdir())
             return frozenset(one for one in sessions if self._file(one) in marked and self.is_held(one))
+        except OSError:
+            return frozenset()
+
+    def held(self) -> frozenset[str]:
+        """The marks of all sessions that any program is writing, as far as is known."""
+        try:
+            return frozenset(mark.name for mark in self._folder.iterdir() if self._is_locked(mark))
         except OSError:
             return frozenset()
 

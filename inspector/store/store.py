@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from inspector.core.error import StoreError
 from inspector.core.events import CallFinished, Event, ModelSwitched, Record, SearchPerformed, SessionStarted
-from inspector.core.ports import SessionAge, SessionSummary, ToolOutcomes
+from inspector.core.ports import SessionAge, SessionSummary, StoreVersion, ToolOutcomes
 from inspector.core.turns import turns
 from inspector.store.codec import UnreadableEvent, as_column, decode, encode
 from inspector.store.database import InDatabase, WriterLocks
@@ -110,6 +110,12 @@ class SqliteStore(InDatabase):
         rows = self._database.rows(_SUMMARIES)
         running = self._writers.running(row[0] for row in rows)
         return [SessionSummary(*(*row, row[0] in running)) for row in rows]
+
+    def version(self) -> StoreVersion:
+        """See `EventStore`. What this store writes itself is no change."""
+        ((changes,),) = self._database.rows("PRAGMA data_version")
+        ((agent_at,),) = self._database.rows("SELECT max(ended_at) FROM session WHERE agent != ''")
+        return StoreVersion((changes, self._writers.held()), agent_at or 0.0)
 
     def ages(self) -> list[SessionAge]:
         """When every session recorded here had its last event, without reading the events."""
@@ -239,6 +245,13 @@ class MemoryStore:
 
     def stream(self, session: str) -> Iterator[Record]:
         yield from self.read(session)
+
+    def version(self) -> StoreVersion:
+        changes = {
+            session: len(stream) for session, stream in self._streams.items() if session not in self._written
+        }
+        agent_at = max((one.ended_at for one in self.sessions() if one.agent), default=0.0)
+        return StoreVersion((changes, set(self.written_elsewhere)), agent_at)
 
     def ages(self) -> list[SessionAge]:
         return [SessionAge(one.id, one.ended_at) for one in self.sessions() if not one.agent]

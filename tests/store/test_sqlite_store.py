@@ -19,6 +19,7 @@ from inspector.core.events import (
     CallStarted,
     Event,
     LoopDetected,
+    Origin,
     Record,
     SearchPerformed,
     SessionStarted,
@@ -288,3 +289,23 @@ def test_a_number_that_json_lacks_comes_back() -> None:
 def test_what_cannot_be_read_is_told_apart(kind: str, payload: str) -> None:
     with pytest.raises(UnreadableEvent):
         decode(kind, payload)
+
+
+def test_a_store_learns_what_another_one_began_wrote_and_ended_and_is_not_misled_by_itself(
+    path: Path,
+) -> None:
+    with SqliteStore(path) as store, SqliteStore(path) as other:
+        fill(store, STARTED, session="own")
+        quiet = store.version()
+        store.append(Record("own", 2, 3.0, CALL))
+        assert store.version() == quiet
+        assert quiet.agent_at == 0
+        fill(other, replace(STARTED, origin=Origin("codex", "1", "x")), session="tap", at=200.0)
+        begun = store.version()
+        assert begun != quiet
+        assert begun.agent_at == 201.0
+        other.append(Record("tap", 2, 202.0, CALL))
+        written = store.version()
+        assert written != begun
+        other.release("tap")
+        assert written != store.version() == store.version()

@@ -181,7 +181,8 @@ class ServerUse:
 class Findings:
     """One session, summed up. `agent` is "" for a session of Toolsight's own.
 
-    `sent` are the tokens of all requests as counted here. `reported` is the sum of `answers`, each of which
+    `sent` are the tokens of all requests as counted here, `definitions` those of tools in the newest of them,
+    or in a list of what is not deferred. `reported` is the sum of `answers`, each of which
     may be a copy of another session's. `tool_tokens` are those that the agent itself counted for one request.
     """
 
@@ -191,6 +192,7 @@ class Findings:
     model_calls: int = 0
     searches: int = 0
     sent: int = 0
+    definitions: int = 0
     servers: dict[str, ServerUse] = field(default_factory=dict)
     tools: dict[str, ToolUse] = field(default_factory=dict)
     tool_tokens: int | None = None
@@ -234,6 +236,7 @@ def findings(records: Iterable[Record], prices: Callable[[str], Prices | None]) 
 def _add_servers(found: Findings, turn: Turn) -> None:
     """What a turn shows of servers and their tools."""
     for catalog in turn.of(CatalogBuilt):
+        found.definitions = sum(entry.tokens for entry in catalog.entries if not entry.deferred)
         for entry in catalog.entries:
             use = found.server_of(entry.id)
             use.known.add(entry.id)
@@ -277,6 +280,7 @@ def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int]) -> No
     found.model_calls += 1
     found.sent += call.request.tokens.input
     sizes = {tool_id: tokens.get(tool_id, 0) for tool_id in call.request.bound}
+    found.definitions = sum(sizes.values())
     for tool_id, size in sizes.items():
         server, used = found.server_of(tool_id), found.tool(tool_id)
         server.tokens += size

@@ -1,9 +1,7 @@
 """The sessions page: what was recorded here, and of other agents by a tap or from their transcripts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import PurePath
 from typing import ClassVar
 
 from textual import events
@@ -19,19 +17,21 @@ from inspector.app.dialogs.export import PathDialog
 from inspector.app.draw.line import failure_line
 from inspector.app.draw.table import report_lines
 from inspector.app.list_page import ListPage
-from inspector.app.place import TracePage, WorklistPage
-from inspector.core.number import byte_size, count, money, shown_moment, tokens
+from inspector.app.place import SearchPage, TracePage, WhyNotPage, WorklistPage
+from inspector.core.number import byte_size, count
 from inspector.core.ports import SessionSummary, SystemClock
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Block
+from inspector.core.tool import Catalog
 from inspector.features.agents.facts import folders_text, import_line, session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import AgentLibrary, Found, Imported
 from inspector.features.agents.unused import DAYS, recent, unused
 from inspector.features.agents.unused_facts import unused_report
+from inspector.features.trace.session_rows import COLUMNS, UNREAD, Outline, facts, outline, rows
 from inspector.session.difference import KINDS as COMPARED, Side, aligned, difference, difference_report
-from widgets import Column, Record, RecordList, plain
+from widgets import RecordList, plain
 
 READING = "Reading the recorded sessions …"
 EMPTY = "No sessions recorded yet."
@@ -41,73 +41,13 @@ _UNMARKED = "No session is marked."
 NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 # Seconds that the cursor rests on a session before it is read; sessions that are read before rows are drawn.
 _REST, _BATCH = 0.1, 20
-# Seconds between two looks at sessions that other programs are writing.
-_LOOKS_EVERY = 2.0
 
 
-COLUMNS = (
-    Column("mark", "", width=1),
-    Column("started", "started (UTC)", width=16),
-    Column("question", "first question", weight=8, min_width=16),
-    Column("servers", "servers", weight=3, shorten="middle", hide_below=100),
-    Column("agent", "agent", weight=4, min_width=9),
-    Column("session", "session", weight=4, min_width=10, shorten="middle", hide_below=140),
-    Column("searches", "searches", align="right", width=8, weight=1),
-    Column("missed", "missed", align="right", width=6, weight=6),
-    Column("calls", "calls", align="right", width=5, weight=2),
-    Column("cost", "cost", align="right", width=8, weight=5),
-)
-OWN = "toolsight"
-
-
-def facts(found: Sequence[SessionSummary]) -> Content:
-    """Return how many sessions there are, and whose."""
-    others = sum(bool(session.agent) for session in found)
-    return Content(f"{count(len(found), 'session')}, {others:,} of other agents")
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """What a row shows of a session's findings, made when it had so many events."""
-
-    events: int = 0
-    missed: str = ""
-    cost: str = ""
-
-
-UNREAD = Outline()
-
-
-def outline(events: int, found: Findings) -> Outline:
-    """Return how many searches missed, and what the session cost: dollars if reported, else tokens sent."""
-    reported = found.reported
-    cost = money(reported.dollars) if reported.priced else f"{tokens(reported.input or found.sent)} tok"
-    missed = f"{len(found.misses):,}" if found.searches else "–"
-    return Outline(events, missed, cost if found.model_calls else "–")
-
-
-def rows(
-    found: Sequence[SessionSummary], current: str, outlines: Mapping[str, Outline]
-) -> tuple[Record, ...]:
-    """Return a row a session, newest first; the one that is shown has a mark."""
-    return tuple(_row(one, outlines.get(one.id, UNREAD), is_shown=one.id == current) for one in found)
-
-
-def _row(session: SessionSummary, known: Outline, *, is_shown: bool) -> Record:
-    cells = (
-        "✓" if is_shown else "●" if session.is_running else " ",
-        shown_moment(session.started_at),
-        session.question or "–",
-        PurePath(session.config).name,
-        session.agent or OWN,
-        session.id,
-        f"{session.searches:,}",
-        known.missed,
-        f"{session.calls:,}",
-        known.cost,
-    )
-    searched = (session.id, session.agent, session.config, session.model, session.question)
-    return Record(session.id, cells, search=" ".join(searched), copy=session.id)
+def _here(catalog: Catalog, tool_id: str) -> str:
+    """The id of an agent's tool in this catalog, whose server may have another name; "" if it is not here."""
+    name = tool_id.partition(":")[2]
+    alike = [tool.id for tool in catalog.tools if tool.name == name]
+    return tool_id if tool_id in catalog.by_id else alike[0] if len(alike) == 1 else ""
 
 
 # Long because listing, importing and replaying share one list.
@@ -120,7 +60,8 @@ class SessionsScreen(ListPage):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "replay", "replay", priority=True, id="sessions.replay"),
         Binding("i", "import", "import", id="sessions.import"),
-        Binding("w", "requests", "write requests", id="sessions.requests"),
+        Binding("w", "why", "why missed", id="sessions.why"),
+        Binding("W", "requests", "write requests", show=False, id="sessions.requests"),
         Binding("a", "worklist", "misses to the worklist", show=False, id="sessions.worklist"),
         Binding("d", "compare", "compare", id="sessions.compare"),
         Binding("u", "unused", "unused tools", id="sessions.unused"),
@@ -138,8 +79,9 @@ class SessionsScreen(ListPage):
         "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
         "d on one session, then on another, shows what differs; `toolsight diff A B` compares servers, too.",
         f"u lists what clients never called in {DAYS} days; `toolsight sessions unused` leaves it out.",
-        "w writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
-        "● marks sessions that run elsewhere, such as a tap's; enter follows one, every 2 s.",
+        "w shows why the newest search missed, e there edits the tool. tools: their tokens in a request.",
+        "W writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
+        "● marks sessions that run elsewhere, such as a tap's; enter follows one. The list follows, too.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
     )
 
@@ -168,13 +110,9 @@ class SessionsScreen(ListPage):
 
     def on_mount(self) -> None:
         self._list()
-        self.set_interval(_LOOKS_EVERY, self._follow)
 
-    def _follow(self) -> None:
-        """Read the list again while it has a session that another program is writing, such as a tap."""
-        shown = self.context.replay.session.session_id
-        if self.is_current and any(one.is_running and one.id != shown for one in self._found):
-            self._list()
+    def show_recorded(self) -> None:
+        self._list()
 
     @property
     def _library(self) -> AgentLibrary | None:
@@ -190,13 +128,17 @@ class SessionsScreen(ListPage):
         self.run_job("sessions", lambda _: replay.sessions(), self._show, failed=self._fail)
 
     def _show(self, found: Sequence[SessionSummary]) -> None:
-        self._found = found
+        before, self._found = self._found, found
         if self.running is None:
             self.write(self._news or facts(found))
         self.list.empty = EMPTY
         self.draw()
-        self.moved()
+        if self._under_cursor(before) != self._under_cursor(found):
+            self.moved()
         self._outline()
+
+    def _under_cursor(self, found: Sequence[SessionSummary]) -> SessionSummary | None:
+        return next((one for one in found if one.id == self.key), None)
 
     def draw(self) -> None:
         self.list.records = rows(self._found, self.context.replay.session.session_id, self._outlines)
@@ -362,12 +304,24 @@ class SessionsScreen(ListPage):
         work = partial(library.write_requests, [session], path)
         self.run_job("requests", lambda _: work(), told, failed=self._fail)
 
+    def action_why(self) -> None:
+        """Show why the newest search that missed did not find what was called instead, or what it finds."""
+        found = self._findings.misses[::-1] if self._findings is not None else ()
+        if not found:
+            self.warn("No search of this session missed.")
+            return
+        catalog = self.session.catalog
+        wanted = ((one, tool) for one in found for name in one.called[:1] if (tool := _here(catalog, name)))
+        miss, tool_id = next(wanted, (found[0], ""))
+        request = SearchRequest(miss.query)
+        self.open(WhyNotPage(tool_id, request) if tool_id else SearchPage(request))
+
     def action_worklist(self) -> None:
         """Keep the searches that missed in sight in Search, each with the tool that was called instead."""
         found = self._findings.misses if self._findings is not None else ()
-        known = self.session.catalog.by_id
-        wanted = [(SearchRequest(one.query), one.called[0]) for one in found if one.called]
-        wanted = [pair for pair in wanted if pair[1] in known]
+        catalog = self.session.catalog
+        named = [(SearchRequest(one.query), _here(catalog, one.called[0])) for one in found if one.called]
+        wanted = [pair for pair in named if pair[1]]
         if wanted:
             self.open(WorklistPage(tuple(wanted)))
         else:

@@ -11,7 +11,7 @@ from textual.pilot import Pilot
 
 from inspector.app import app
 from inspector.app.draw.table import report_lines
-from inspector.app.place import TracePage, WorklistPage
+from inspector.app.place import SearchPage, TracePage, WhyNotPage, WorklistPage
 from inspector.core.budget import Prices
 from inspector.core.events import (
     CallFinished,
@@ -19,6 +19,7 @@ from inspector.core.events import (
     CatalogBuilt,
     CatalogEntry,
     Event,
+    Origin,
     Record,
     SessionStarted,
 )
@@ -28,7 +29,7 @@ from inspector.features.agents.facts import session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import AgentLibrary
-from inspector.features.trace import sessions_page as sessions
+from inspector.features.trace import session_rows as sessions
 from inspector.features.trace.sessions_page import SessionsScreen
 from inspector.search.answer.evalset import read_cases
 from inspector.store.store import MemoryStore
@@ -87,15 +88,15 @@ async def test_an_imported_transcript_is_listed_with_its_findings_and_written_as
         row = _row(pilot)
         assert "Which orders are late?" in row
         await until(pilot, lambda: "$" in _row(pilot))
-        searches, missed, calls, cost = _row(pilot).split()[-4:]
-        assert (searches, missed, calls, cost[0]) == ("2", "1", "1", "$")
+        searches, missed, calls, tools, results, cost = _row(pilot).split()[-6:]
+        assert (searches, missed, calls, tools, results, cost[0]) == ("2", "1", "1", "–", "88", "$")
         await pilot.press("home")
         await until(pilot, lambda: "overdue deliveries" in seen(pilot))
         shown = seen(pilot)
         assert "5 model calls, 2 searches, 1 missed" in shown
         assert "needs a login" in shown
         assert "at list prices" in shown
-        await entered(pilot, "w", str(tmp_path / "mine.jsonl"))
+        await entered(pilot, "W", str(tmp_path / "mine.jsonl"))
         await until(pilot, lambda: "1 request added" in seen(pilot))
         assert [case.query for case in read_cases(tmp_path / "mine.jsonl")] == ["late orders"]
 
@@ -138,6 +139,57 @@ async def test_a_puts_the_missed_searches_whose_tool_is_here_on_the_worklist(tmp
         screen._findings = replace(found, misses=(called, *found.misses))
         await pilot.press("a")
         assert went == [WorklistPage(((SearchRequest(called.query), "shop:list_orders"),))]
+
+
+async def test_w_shows_why_the_newest_search_missed_also_of_a_server_with_another_name(
+    tmp_path: Path,
+) -> None:
+    async with page() as pilot:
+        await imported(pilot, tmp_path)
+        went = destinations(pilot)
+        await pilot.press("home")
+        await until(pilot, lambda: "overdue deliveries" in seen(pilot))
+        await pilot.press("w")
+        screen = pilot.app.screen
+        assert isinstance(screen, SessionsScreen)
+        found = screen._findings
+        assert found is not None
+        request = SearchRequest(found.misses[0].query)
+        assert went == [SearchPage(request)]
+        called = replace(found.misses[0], called=("my-shop:list_orders",))
+        screen._findings = replace(found, misses=(called, replace(found.misses[0], called=("x:y",))))
+        await pilot.press("w")
+        assert went[1:] == [WhyNotPage("shop:list_orders", request)]
+
+
+async def test_what_other_programs_record_shows_by_itself_and_trace_opens_on_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(app, "_FOLLOWED_EVERY", 0.02)
+    async with app_rig(size=(120, 36)) as (pilot, rig):
+        assert isinstance(rig.store, MemoryStore)
+        tap = Origin("codex", "1", "tap-1", file="tap /home/ada")
+        begun = SessionStarted("shop", ("shop",), "", "", "", 0, origin=tap)
+
+        def record(number: int, event: Event) -> None:
+            at = rig.bench.ports.clock.now()
+            rig.store.append(Record("tap-1", number, at, event))
+            rig.store.release("tap-1")
+
+        record(1, begun)
+        rig.store.written_elsewhere.add("tap-1")
+        await until(pilot, lambda: getattr(pilot.app, "recorded", None) is not None)
+        await until(pilot, lambda: getattr(pilot.app, "recorded").agent_at > 0)  # noqa: B009
+        await pilot.press("5")
+        await until(pilot, lambda: "1 of other agents" in seen(pilot))
+        record(2, CallStarted("1", "shop:x", {}))
+        record(3, CallFinished("1", "shop:x", True, "", 2.0))
+        await until(pilot, lambda: _calls(pilot) == "1")
+
+
+def _calls(pilot: Pilot[None]) -> str:
+    row = next((line.split() for line in seen(pilot).splitlines() if "codex" in line), [])
+    return row[-1] if row else ""
 
 
 @with_hostile_text

@@ -32,6 +32,7 @@ from inspector.core.redaction import SECRETS, clean, learn_environment
 from inspector.core.server import ServerSpec
 from inspector.features.agents.known_tools import KnownTools
 from inspector.features.agents.tap.pump import BEGUN, END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
+from inspector.features.agents.tap.searching import query_of, search
 from inspector.features.agents.transcript import AgentTool
 from inspector.mcp.frame import beginning
 from inspector.mcp.pace import CutLine, Lines
@@ -73,6 +74,7 @@ class TappedMessages:
         self._offered: frozenset[str] = frozenset()
         self._known: KnownTools | None = None
         self._count: Callable[[str], int] = len
+        self._agent = ""
 
     def line(self, line: bytes | CutLine, at: float, *, sent: bool) -> Iterator[Event]:
         """The events of one line that the client sent, or else the server."""
@@ -101,10 +103,10 @@ class TappedMessages:
             return
         params = as_object(found.get("params"))
         info = as_object(params.get("clientInfo") or as_object(params.get("_meta")).get(_CLIENT_INFO))
-        agent, version = client_name(str(info.get("name") or UNKNOWN_CLIENT)), str(info.get("version") or "")
-        counter, tapped = self._counter_for(agent), self._tapped
-        self._known, self._count = KnownTools(agent, counter.count), counter.count
-        origin = Origin(agent, version, tapped.session, file=f"tap {tapped.folder}")
+        self._agent, version = client_name(str(info.get("name") or UNKNOWN_CLIENT)), info.get("version")
+        counter, tapped = self._counter_for(self._agent), self._tapped
+        self._known, self._count = KnownTools(self._agent, counter.count), counter.count
+        origin = Origin(self._agent, str(version or ""), tapped.session, file=f"tap {tapped.folder}")
         yield SessionStarted(tapped.server, (tapped.server,), "", "", "", 0, origin=origin)
         yield ServerConnecting(tapped.server, tapped.command)
 
@@ -112,14 +114,16 @@ class TappedMessages:
         if len(self._pending) >= _MOST_PENDING:
             del self._pending[next(iter(self._pending))]
         self._pending[pair] = request
-        if pair[0] and request.method == "tools/call":
+        if pair[0] and request.method == "tools/call" and not query_of(request.params):
             yield CallStarted(pair[1], self._tool(request), as_object(request.params.get("arguments")))
 
     def _answered(self, asked: _Request, found: JsonObject, id_: str, at: float) -> Iterator[Event]:
         assert self._known is not None
         result = as_object(found.get("result"))
         if asked.method == "tools/call":
-            yield self._call(asked, found, id_, at)
+            ended, query = self._call(asked, found, id_, at), query_of(asked.params)
+            told = ended.text, self._tapped.server, self._agent, self._listed, "" if ended.ok else ended.text
+            yield search(query, *told) if query else ended
         elif asked.method in ("initialize", "server/discover"):
             self._known.announce(self._tapped.server, str(result.get("instructions") or ""))
         elif asked.method == "tools/list" and isinstance(result.get("tools"), list):

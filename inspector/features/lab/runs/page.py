@@ -224,6 +224,9 @@ class RecordedRunsScreen(ListPage):
         self.draw()
         self._look(play=False)
 
+    def show_recorded(self) -> None:
+        self._look(play=False)
+
     def arrive(self, destination: Destination) -> None:
         """Play at once, unless something was played already."""
         if isinstance(destination, RunsPage) and not self._played and self.running is None:

@@ -15,6 +15,7 @@ from inspector.core.events import (
     Failed,
     MessagePassed,
     Record,
+    SearchPerformed,
     ServerReady,
     SessionStarted,
     ToolsChanged,
@@ -23,6 +24,7 @@ from inspector.core.fold import fold
 from inspector.features.agents.tap import recorder as tap_recorder
 from inspector.features.agents.tap.pump import END, SECRET, TO_CLIENT, TO_SERVER
 from inspector.features.agents.tap.recorder import Piece, Tapped, TapRecorder, record_pieces
+from inspector.session.miss import misses
 from inspector.store.store import SqliteStore
 from inspector.tokens.counter import TiktokenCounter
 
@@ -192,3 +194,26 @@ def test_what_a_header_says_as_a_secret_is_not_stored_where_a_message_repeats_it
     said = exchange(1, "tools/call", {}, name="list", arguments={"text": "as pW-39-words-x it is"})
     recorded(store, [Piece(SECRET, 0.0, 0, b"authorization:Bearer pW-39-words-x"), *said])
     assert "as [redacted] it is" in repr(store.read("s1"))
+
+
+def test_a_search_of_the_servers_own_is_a_search_and_one_that_led_nowhere_a_miss(store: SqliteStore) -> None:
+    """Its answer names tools that the server may not list; a tool that only looks like a search is called."""
+
+    def answer(*names: str) -> dict[str, object]:
+        return {"content": [{"type": "text", "text": json.dumps([{"name": name} for name in names])}]}
+
+    late = exchange(2, "tools/call", answer("customers"), name="search_tools", arguments={"query": "late"})
+    again = exchange(3, "tools/call", answer("orders"), name="search_tools", arguments={"query": "orders"})
+    call = exchange(4, "tools/call", {"content": []}, name="orders", arguments={})
+    other = exchange(5, "tools/call", {"content": []}, name="search_orders", arguments={"query": "x"})
+    tools = exchange(1, "tools/list", {"tools": [tool("orders"), tool("search_tools")]})
+    events = recorded(store, [*tools, *late, *again, *call, *other])
+    searched = [one.report for one in some(events, SearchPerformed) if isinstance(one, SearchPerformed)]
+    assert [[hit.score.tool_id for hit in one.results] for one in searched] == [
+        ["shop:customers"],
+        ["shop:orders"],
+    ]
+    called = [one.tool for one in some(events, CallStarted) if isinstance(one, CallStarted)]
+    assert called == ["shop:orders", "shop:search_orders"]
+    (missed,) = misses(store.read("s1"))
+    assert (missed.query, missed.then, missed.called[0]) == ("late", "orders", "shop:orders")
