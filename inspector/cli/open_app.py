@@ -173,7 +173,9 @@ def _shared(options: Options, stack: AsyncExitStack) -> "tuple[Options, Configur
     if not is_shared(file):
         return options, None, ""
     database, session = stack.enter_context(opened_session(Path(file)))
-    return replace(options, server=(), database=database), Configuration(file, ()), session
+    # However old it is, it is not forgotten.
+    values = {**options.values, "record.max_days": 0.0}
+    return replace(options, server=(), database=database, values=values), Configuration(file, ()), session
 
 
 def parts_of(options: Options, bench: "Workbench") -> Parts:

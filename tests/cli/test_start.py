@@ -61,6 +61,7 @@ async def test_a_session_in_a_file_is_opened_beside_the_persons_own_and_starts_n
         opened = await _start(ToolsightApp(_never), named, stack, watch=False, scenario="")
         assert opened.first == TracePage("20260101-a")
         assert opened.bench.whole_configuration.servers == ()
+        assert not opened.bench.settings.record.max_days, "else a session of 1970 would be forgotten at once"
         assert [one.id for one in opened.bench.recorded_sessions()] == ["20260101-a"]
     assert not any((home / "temporary").iterdir())
     assert not (home / "t.db").exists()
