@@ -11,7 +11,7 @@ import pytest
 from inspector.cli.table import Cancellation
 from inspector.core.events import Origin, Record, SessionStarted
 from inspector.features.agents.transcript_file.format import Format
-from inspector.features.trace import sessions_page as content
+from inspector.features.trace import session_rows as content
 from inspector.store.store import SqliteStore
 from tests.support.commands import Toolsight, in_process
 from tests.support.transcripts import (

@@ -29,7 +29,7 @@ from inspector.features.agents.facts import session_report
 from inspector.features.agents.feature import AGENTS
 from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import AgentLibrary
-from inspector.features.trace import session_rows as sessions
+from inspector.features.trace import session_rows as sessions, sessions_page
 from inspector.features.trace.sessions_page import SessionsScreen
 from inspector.search.answer.evalset import read_cases
 from inspector.store.store import MemoryStore
@@ -104,7 +104,7 @@ async def test_an_imported_transcript_is_listed_with_its_findings_and_written_as
 async def test_u_shows_what_clients_had_and_never_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sessions, "DAYS", 36_500)
+    monkeypatch.setattr(sessions_page, "DAYS", 36_500)
     async with page() as pilot:
         await imported(pilot, tmp_path)
         await pilot.press("u")
