@@ -62,7 +62,7 @@ async def test_the_page_of_a_tool_shows_what_its_server_changed() -> None:
     async with app_rig() as (pilot, rig):
         await opened(pilot, FORECAST.id)
         await until(pilot, lambda: "Forecast for a city." in seen(pilot))
-        assert "changed" not in seen(pilot)
+        assert "changed" not in said(pilot, "#tool-definition")
         rig.servers["weather"].change([ANEW])
         await until(pilot, lambda: "+ Ten days." in seen(pilot))
         hash_ = rig.bench.state.tools[FORECAST.id].definition[:12]

@@ -10,24 +10,34 @@ from textual.widgets import Static
 from inspector.app.context import InContext
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
+from inspector.core.budget import ToolCost
 from inspector.core.number import tokens
 from inspector.core.session import ToolState
 from inspector.core.text import shortened
 from inspector.core.tool import Tool
+from inspector.session.view import SessionView
 from widgets import Hanging, middle, outline, plain, visible
 
 _BRIEF, _LONGEST = 600, 8_000
+# From so many cells on, the tokens of the parts have room.
+_SPLIT = 50
 
 
-def title_line(tool: Tool, state: ToolState | None, width: int) -> Content:
-    """Return id and binding in one line, and below its tokens and uses."""
+def title_line(tool: Tool, state: ToolState | None, width: int, cost: ToolCost | None = None) -> Content:
+    """Return id and binding in one line, and below its tokens, with `cost` those of its parts, and uses."""
     if state is None:
         binding, counts = Content("not in this session"), ""
     else:
         icon, color = ICONS[state.binding]
         binding = Content.styled(f"{icon} {state.binding.value}", color)
         uses = f"used {state.uses}x" if state.uses else "not used yet"
-        counts = f"\n{tokens(state.tokens)} tokens   {uses}"
+        parts = (
+            {}
+            if cost is None or width < _SPLIT
+            else {"name": cost.name, "text": cost.description, "schema": cost.schema}
+        )
+        split = " + ".join(f"{name} {tokens(number)}" for name, number in parts.items())
+        counts = f"\n{tokens(state.tokens)} tokens{f' ({split})' if split else ''}   {uses}"
     name = visible(tool.id, newlines=False)
     beside = width - binding.cell_length - 3
     if state is not None and len(name) > beside >= 0:
@@ -68,6 +78,11 @@ def hanging(lines: Iterable[Content]) -> Hanging:
     return Hanging(text, [len(row) - len(row.lstrip()) + 2 if row[:1] == " " else 0 for row in rows])
 
 
+def cost_of(session: SessionView, tool: Tool) -> ToolCost | None:
+    """Return what a tool's definition costs by part; None of one that is not in the catalog now."""
+    return session.accounting.meter.cost(tool) if session.catalog.get(tool.id) is tool else None
+
+
 class DefinitionCard(InContext, VerticalScroll):
     """The definition of one tool, as its server declares it."""
 
@@ -85,11 +100,12 @@ class DefinitionCard(InContext, VerticalScroll):
         """Show a tool below `notes`; "" shows that there is none."""
         state, width = self.session.state, self.size.width - 2
         tool = self.session.catalog.get(tool_id) or state.recorded(tool_id)
-        drawn = tool, state.known(tool_id), width, notes
+        drawn = tool, state.known(tool_id), width, notes, self.session.accounting.meter
         if drawn == self._drawn:
             return
         self._drawn = drawn
         lines = [Content.styled("A tool's definition appears here.", MUTED)]
         if tool is not None:
-            lines = [title_line(tool, drawn[1], width), *notes, Content(), *definition_lines(tool)]
+            title = title_line(tool, drawn[1], width, cost_of(self.session, tool))
+            lines = [title, *notes, Content(), *definition_lines(tool)]
         self.query_one(Static).update(hanging(lines))

@@ -11,14 +11,13 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from inspector.app.context import InContext, Job
-from inspector.app.draw.definition import definition_lines, hanging, section, title_line
+from inspector.app.draw.definition import cost_of, definition_lines, hanging, section, title_line
 from inspector.app.draw.line import MUTED, change_lines
 from inspector.app.draw.table import fact, fact_lines
 from inspector.clients.delivery import Delivery, ServerDelivery
-from inspector.core.budget import ToolCost
 from inspector.core.definition import definition_changes
 from inspector.core.events import CallFinished, CallStarted, DefinitionChanged, SearchPerformed
-from inspector.core.number import count, percent, shown_moment, tokens
+from inspector.core.number import count, shown_moment
 from inspector.core.ranking import Hit, SearchRequest
 from inspector.core.session import ToolState
 from inspector.core.tool import Catalog, Tool, definition
@@ -87,7 +86,6 @@ class ToolRecord:
     with who asked: the newest ones of this session, then the labelled requests that should find it.
     """
 
-    cost: ToolCost | None
     clients: Mapping[str, Delivery]
     requests: Sequence[tuple[str, str, Hit]]
     calls: Sequence[PastCall]
@@ -112,24 +110,12 @@ def record_of(session: SessionView, tool: Tool, deliveries: Sequence[ServerDeliv
             hit = hit_of(rankers, retrieval.ranker_name, SearchRequest(case.query), tool.id, rules)
             requests[case.query] = (case.query, "labelled", hit)
     clients = {one.client.name: each for one in deliveries for each in one.tools if each.id == tool.id}
-    cost = session.accounting.meter.cost(tool) if session.catalog.get(tool.id) is not None else None
     calls = [*reversed(past_calls(records, tool.id)), *saved_for(tool)]
-    return ToolRecord(cost, clients, tuple(requests.values()), calls[:_MOST])
+    return ToolRecord(clients, tuple(requests.values()), calls[:_MOST])
 
 
-def record_lines(record: ToolRecord, everything: int, asked: Sequence[str] = ()) -> Iterator[Content]:
-    """Yield cost, requests and calls, each below its heading; `everything` is the tokens of all tools.
-
-    `asked` has the lines of the file of requests for the tool.
-    """
-    if (cost := record.cost) is not None:
-        total = cost.name + cost.description + cost.schema + cost.framing
-        parts = {"name": cost.name, "description": cost.description, "parameters": cost.schema}
-        share = f", {percent(total / everything, 1)} of all tools" if everything else ""
-        yield section("Cost", f"{count(total, 'token')} in each request that has it{share}")
-        yield Content("   ").join(
-            Content.assemble((f" {name} ", MUTED), tokens(n)) for name, n in parts.items()
-        )
+def record_lines(record: ToolRecord, asked: Sequence[str] = ()) -> Iterator[Content]:
+    """Yield requests, `asked` being the file's for the tool, and calls, each below its heading."""
     none = "" if record.requests or asked else "no search of this session scored it; w asks why"
     yield section("Requests", none)
     for line in asked:
@@ -213,7 +199,8 @@ class ToolPanel(InContext, ViewPanel):
             name = visible(self._tool_id, limit=200, newlines=False)
             title.update(Content.styled(f"{name} is no longer in the catalog.", "$text-warning"))
             return
-        title.update(title_line(tool, self.session.state.known(tool.id), self.text_width))
+        known = self.session.state.known(tool.id)
+        title.update(title_line(tool, known, self.text_width, cost_of(self.session, tool)))
         match self.strip.current:
             case "about":
                 self._draw_about(tool)
@@ -241,15 +228,14 @@ class ToolPanel(InContext, ViewPanel):
         self.query_one("#tool-definition", Static).update(hanging(filter(None, lines)))
         width = self.text_width // 2 if self.screen.has_class("-wide") else self.text_width
         facts = fact_lines(tool_facts(tool, known, *told), _TOOL_LABELS, width)
-        everything = sum(one.tokens for one in state.tools.values())
 
         def show(record: ToolRecord) -> None:
             clients = section("Clients", "" if record.clients else "…"), *client_lines(record.clients, width)
-            lines = *record_lines(record, everything, asked), section("About"), facts, *clients
+            lines = *record_lines(record, asked), section("About"), facts, *clients
             self.query_one("#tool-record", Static).update(hanging(lines))
 
         if is_other:
-            show(ToolRecord(None, {}, (), ()))
+            show(ToolRecord({}, (), ()))
 
         def find_out(job: Job) -> ToolRecord:
             catalog, known = session.catalog, self._deliveries

@@ -84,7 +84,12 @@ async def test_one_page_has_schema_cost_requests_calls_and_clients_of_a_tool() -
         await rig.bench.call(FORECAST, {"city": "Oslo"})
         rig.bench.search(SearchRequest("forecast for a city"))
         await pilot.press(*["down"] * EVERYTHING.index(FORECAST))
-        for text in ("city *  string", "tokens in each request", "1. forecast for a city", "city=Oslo"):
+        for text in (
+            "city *  string",
+            "192 tokens (name 21 + text 20 + schema 77)",
+            "1. forecast for a city",
+            "city=Oslo",
+        ):
             await says(pilot, text)
         await says(pilot, "✓ whole")
         assert rows(pilot).rows.has_focus
@@ -127,9 +132,9 @@ async def test_x_writes_the_wire_log_or_the_definition_to_a_file(
     crossed(servers["weather"], '{"method":"tools/list","password":"s3cret-s3cret"}')
     async with tools_page(at, servers=servers) as (pilot, rig):
         await pilot.press("x")
-        await says(pilot, f"Export {what} to a file")
+        await says(pilot, what)
         path = pilot.app.screen.query_one(PlainInput)
-        assert path.value == name
+        assert Path(path.value).name == name
         path.value = str(tmp_path / name)
         await pilot.press("enter")
         await until(pilot, (tmp_path / name).exists)
