@@ -136,6 +136,13 @@ def test_a_list_or_a_switch_is_set_in_toml_and_yaml_and_comments_stay(
     assert "# mine" in after
 
 
+def test_a_list_over_several_lines_stays_one() -> None:
+    text = '{\n\t"deny": [\n\t\t"a"\n\t],\n\t"x": ["b"]\n}\n'
+    longer = with_item(text, ("deny",), ["a", "c"])
+    assert longer == text.replace('"a"', '"a",\n\t\t"c"')
+    assert with_item(text, ("x",), ["b", "c"]) == text.replace('["b"]', '["b", "c"]')
+
+
 def test_what_is_missing_on_the_way_comes_with_a_value_and_a_text_in_the_way_is_refused() -> None:
     assert json.loads(with_item("{}", ("a", "b", "c"), [1])) == {"a": {"b": {"c": [1]}}}
     with pytest.raises(KeyError):

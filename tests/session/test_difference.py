@@ -56,9 +56,13 @@ def test_tools_that_only_one_has_and_definitions_that_changed_with_their_words_a
 
 def test_two_servers_with_other_names_are_compared_by_the_names_of_their_tools() -> None:
     other = replace(
-        _side(replace(LIST, server="shop-2")), instructions={"shop-2": "b"}, calls=Counter({"shop-2:list": 2})
+        _side(replace(LIST, server="shop-2")),
+        instructions={"shop-2": "b"},
+        calls=Counter({"shop-2:list": 2, "shop-2:get": 1}),
     )
-    first, second = aligned(replace(_side(LIST), instructions={"shop": "a"}, calls=Counter()), other)
+    first, second = aligned(
+        replace(_side(LIST), instructions={"shop": "a"}, calls=Counter({"shop:get": 1})), other
+    )
     found = difference(first, second)
     assert (found.only, found.changed) == (((), ()), ())
     assert found.instructions[0][0] == "shop"

@@ -9,6 +9,7 @@ from inspector.cli.composition import open_store
 from inspector.cli.options import DATABASE, Options, as_json, session_command
 from inspector.cli.table import Progress, is_json, say_report, show
 from inspector.core.error import ConfigError
+from inspector.core.number import count
 from inspector.core.ports import SystemClock
 from inspector.core.text import did_you_mean
 from inspector.features.agents.client_file import write_with_consent
@@ -72,7 +73,8 @@ def _written(uses: Sequence[ClientUse], *, yes: bool) -> Iterator[dict[str, Any]
     """Every file that was changed."""
     for use in uses:
         for path, after in narrowed(use.client, use.servers) if use.client in tool_list_rules() else ():
-            note = f"{use.client} reads it when it starts the next time."
+            seen = f"{count(use.sessions, 'session')} on {count(len(use.days), 'day')}"
+            note = f"This rests on {seen}. {use.client} reads it when it starts the next time."
             backup, lines = write_with_consent(path, after, yes=yes, notes=(note,))
             yield {"client": use.client, "file": str(path), "backup": backup, "diff": list(lines)}
 

@@ -71,7 +71,9 @@ def test_what_no_session_called_is_named_with_what_it_took_whole_servers_first(
     run: Toolsight, tmp_path: Path
 ) -> None:
     _stored(tmp_path, "codex")
-    _stored(tmp_path, "codex", [ToolsOffered((GET, POST)), Answered("b", "m"), Called("c2", GET)], "other")
+    mail = _tool("mail", "send")
+    calls = Called("c2", GET), Called("c3", mail)
+    _stored(tmp_path, "codex", [ToolsOffered((GET, POST, mail)), Answered("b", "m"), *calls], "other")
     [found] = _unused(run)["clients"]
     assert (found["sessions"], found["requests"], len(found["days"])) == (2, 3, 1)
     chat, shop = found["servers"]
@@ -110,6 +112,14 @@ def test_a_size_that_one_session_lacks_is_that_of_another_and_a_price_that_nobod
     assert "the price of its model is not known" in shown
     assert "No setting of zed that leaves out single tools is known here." in shown
     assert run("sessions", "unused", "--days", "3650", "--write").stdout.endswith("has those servers.\n")
+
+
+def test_what_a_tap_alone_saw_was_listed_and_has_no_sum(run: Toolsight, tmp_path: Path) -> None:
+    _stored(tmp_path, "zed", [ToolsOffered((LIST, GET)), Called("c1", LIST)])
+    [use] = _unused(run)["clients"]
+    [server] = use["servers"]
+    assert (use["taps"], server["called"], server["unused"][0]["name"]) == (1, ["list"], "get")
+    assert (server["unused"][0]["tokens"], server["unused"][0]["definition"] > 0) == (0, True)
 
 
 def test_a_deferred_tool_counts_once_a_search_has_loaded_it(run: Toolsight, tmp_path: Path) -> None:
@@ -182,6 +192,7 @@ def test_a_clients_file_keeps_what_was_called_and_gets_back_the_same_bytes(
     assert _unused(run, "--client", client, "--write", "--yes")["written"] == []
     assert run("sessions", "unused", "--client", client, "--undo", "--yes").exit_code == 0
     assert path.read_text() == text
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
     again = run("sessions", "unused", "--client", client, "--undo", "--yes")
     assert again.exit_code == 2
     assert path.read_text() == text
