@@ -239,7 +239,6 @@ def between(world: World) -> Iterator[tuple[str, bytes]]:
     environment, home, file = world.environment, world.home, world.given / "tapped.json"
     typed = [sys.executable, str(REPEATING), str(world.given / "typed.json"), *WORDS]
     command = [sys.executable, "-m", "inspector", "tap", "--", *typed]
-    yield "tap --url ADDRESS", run(world, ("tap", "--url", ADDRESS), is_refused=True)
     yield "tap --", through_stdio(command, environment, home, TYPED)
     yield "tap add", run(world, ("tap", "add", "repeating", "--config", str(file), "--yes"))
     values = {**environment, "pin": _INPUT}
@@ -248,7 +247,7 @@ def between(world: World) -> Iterator[tuple[str, bytes]]:
     yield "tap remove", run(world, ("tap", "remove", "repeating", "--config", str(file), "--yes"))
     headers = {"Authorization": f"Bearer {_AUTHORIZATION}", "X-Custom-Ref": _HEADER}
     known = [_AUTHORIZATION, _HEADER, _PATH, _QUERY]
-    yield "tap --url", through_http(ADDRESS, headers, environment, home, known)
+    yield "tap -- ADDRESS", through_http(ADDRESS, headers, environment, home, known)
 
 
 def copies(drawn: bytes) -> bytes:

@@ -6,7 +6,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import urllib.request
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -68,27 +67,14 @@ def through_stdio(
 def through_http(
     url: str, headers: Mapping[str, str], environment: Mapping[str, str], home: Path, texts: Sequence[str]
 ) -> bytes:
-    """Talk through a tap of a server at the path and query of `url` on this machine; what the tap printed."""
-    parts, stopped = urlsplit(url), _stopped(home)
+    """Talk through a tap of a server at the path and query of `url` on this machine; see `through_stdio`."""
     upstream = ThreadingHTTPServer(("127.0.0.1", 0), _repeating(texts))
     Thread(target=upstream.serve_forever, daemon=True).start()
-    address = parts._replace(netloc=f"127.0.0.1:{upstream.server_port}").geturl()
-    named = [word for name in headers for word in ("--redact", name)]
-    tap = subprocess.Popen(
-        [*_TOOLSIGHT, "tap", "--url", address, *named], stderr=-1, env=environment, cwd=home
-    )
-    assert tap.stderr is not None
-    said = tap.stderr.readline()
-    port = int(said.partition(b"127.0.0.1:")[2].partition(b"/")[0])
-    own = parts._replace(netloc=f"127.0.0.1:{port}").geturl()
-    for body in requests(texts):
-        sent = {**headers, "Content-Type": "application/json"}
-        urllib.request.urlopen(urllib.request.Request(own, body, sent)).read()
-    tap.terminate()
-    said += tap.communicate()[1]
+    address = urlsplit(url)._replace(netloc=f"127.0.0.1:{upstream.server_port}").geturl()
+    named = [word for name in headers for word in ("--header", name)]
+    through_stdio([*_TOOLSIGHT, "tap", *named, "--", address], {**environment, **headers}, home, texts)
     upstream.shutdown()
-    _wait_for_end(home, stopped)
-    return said
+    return b""
 
 
 def as_started(file: Path, server: str, values: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:

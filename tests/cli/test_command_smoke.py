@@ -44,7 +44,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "export": (("-o", "run.txt"), 2, "ends in .html for a page"),
     "sessions agents": ((), 0, "No agent sessions imported yet"),
     "sessions unused": ((), 0, "No session of a client in the last 30 days"),
-    "tap": ((), 2, "write either a server's command after --, or --url"),
+    "tap": ((), 2, "write the server's command or its address after --"),
     "tap remove": (("nowhere", "--client", "cursor"), 2, "there is no server 'nowhere'"),
     "registry import": ((WEATHER, "--no-embed"), 0, "weather"),
     "registry show": (("weather:get_alerts",), 0, "version 1"),

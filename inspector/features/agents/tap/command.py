@@ -1,18 +1,15 @@
 """`toolsight tap`: records what a client and a server say to each other, from between them."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from inspector.cli.options import DATABASE, CommandGroup, Options, as_json, with_options
 from inspector.core.error import ConfigError
-from inspector.core.server import ServerSpec
 from inspector.features.agents.client_file import encoded, text_of, write_all_with_consent
 from inspector.features.agents.tap import shared, tap as tap_of_command
 from inspector.features.agents.tap.entries import Entry, Left, each, entries, without_taps
-from inspector.features.agents.tap.tap import recording, start_recorder
 
 _CLIENTS = (
     *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
@@ -22,17 +19,12 @@ _CLIENTS = (
 
 @click.group(cls=CommandGroup, invoke_without_command=True, takes=(DATABASE,))
 @click.option("--name", default="", help="The server's name in the recorded session.")
-@click.option("--url", default="", help="The address of a server to pass on to.")
-@click.option("--port", type=click.IntRange(0, 65_535), default=0, help="With --url: 0 takes a free one.")
 @click.option(
     "--redact",
     "secrets",
     multiple=True,
     metavar="NAME",
     help="Keep the value of this variable or header out of the record. May be repeated.",
-)
-@click.option(
-    "--sign-in", "signs_in", is_flag=True, help="With --url: let clients sign in by OAuth, see above."
 )
 @click.option(
     "--header",
@@ -46,14 +38,10 @@ _CLIENTS = (
 def tap(
     context: click.Context,
     name: str,
-    url: str,
-    port: int,
     secrets: tuple[str, ...],
     headers: tuple[str, ...],
     bearer: str,
     chosen: Options,
-    *,
-    signs_in: bool,
 ) -> None:
     """Record what a client and a server say to each other.
 
@@ -62,10 +50,6 @@ def tap(
     the traffic goes on. An address after `--` is reached over stdio, through one process in the background
     for all of them: the first such command starts it, and it ends two seconds after the last.
 
-    With `--url` the tap listens on this machine until ctrl+c. A client that signs in by OAuth refuses a
-    server that names another address: with `--sign-in`, `resource` and `resource_metadata` in the server's
-    answers become the tap's, which the record says.
-
     \b
     toolsight tap --name shop -- npx -y @scope/shop
     toolsight tap --name shop -- https://example.com/mcp
@@ -73,35 +57,13 @@ def tap(
     """
     if context.invoked_subcommand is not None:
         return
-    if bool(chosen.server) is bool(url):
-        raise click.UsageError("write either a server's command after --, or --url", context)
+    if not chosen.server:
+        raise click.UsageError("write the server's command or its address after --", context)
     database = str(chosen.database or "")
-    if url:
-        _serve(url, port, secrets, recording((url,), name, database, secrets), signs_in=signs_in)
-        return
     start = shared.start if "://" in chosen.server[0] else tap_of_command.start
     several = (("--redact", secrets), ("--header", headers))
     given = [(option, value) for option, values in several for value in values]
     start([("--name", name), ("--db", database), ("--bearer", bearer), *given], chosen.server)
-
-
-def _serve(
-    url: str, port: int, secrets: Sequence[str], record: Callable[[int], None], *, signs_in: bool
-) -> None:
-    """Pass on to a server with an address until a signal comes."""
-    from inspector.cli.run import run as run_until_signal
-    from inspector.cli.table import say
-    from inspector.core.redaction import SECRETS, clean
-    from inspector.features.agents.tap.http import HttpTap
-    from inspector.features.agents.tap.pump import Copies
-
-    SECRETS.learn(ServerSpec("", url=url).secrets)
-
-    def ready(address: str) -> None:
-        say(f"Listening on {clean(address)}, passing on to {clean(url)}. Ctrl+C stops.", err=True)
-
-    with Copies(start_recorder(record)) as copies, suppress(KeyboardInterrupt):
-        run_until_signal(HttpTap(url, copies, secrets, signs_in=signs_in).serve(port, ready))
 
 
 _placed = with_options(

@@ -11,9 +11,9 @@ import time
 from collections import deque
 from threading import Condition, Thread
 
-TO_SERVER, TO_CLIENT, NOTE, REWRITTEN, SECRET, BEGUN, END = range(7)
-"""What a piece is: bytes on their way, a failure or a change in words, a value never to store; whose session
-begins, as JSON, where a tap has several servers; the end."""
+TO_SERVER, TO_CLIENT, SECRET, BEGUN, END = range(5)
+"""What a piece is: bytes on their way, a value never to store; whose session begins, as JSON, where a tap has
+several servers; the end."""
 MOST_WAITING = 16_000_000
 """Bytes that may wait for the process that records them."""
 _PIECE = 65_536
@@ -114,11 +114,6 @@ class Copies:
     @property
     def is_waiting(self) -> bool:
         return bool(self._waiting)
-
-    def lose(self, kind: int, size: int) -> None:
-        """Count what is not copied."""
-        with self._changed:
-            self._lost[kind] += size
 
     def end(self) -> None:
         """Nothing more comes; what was lost last is told, too."""

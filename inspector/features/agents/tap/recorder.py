@@ -31,7 +31,7 @@ from inspector.core.ports import EventStore, TokenCounter
 from inspector.core.redaction import SECRETS, clean, learn_environment
 from inspector.core.server import ServerSpec
 from inspector.features.agents.known_tools import KnownTools
-from inspector.features.agents.tap.pump import BEGUN, END, HEADER, NOTE, REWRITTEN, SECRET, TO_SERVER
+from inspector.features.agents.tap.pump import BEGUN, END, HEADER, SECRET, TO_SERVER
 from inspector.features.agents.tap.searching import query_of, search
 from inspector.features.agents.transcript import AgentTool
 from inspector.mcp.frame import beginning
@@ -284,12 +284,6 @@ class TapRecorder:
         if piece.side == SECRET:
             name, _, value = piece.data.decode("latin-1").partition(":")
             SECRETS.learn(ServerSpec("", headers={name: value}).secrets)
-            return
-        if piece.side in (NOTE, REWRITTEN):
-            said, server = piece.data.decode("utf-8", "replace"), self._server
-            yield from self._conversation.started({})
-            changed = MessagePassed(server, False, "rewritten by the tap", "", len(said), said)
-            yield Failed(server, said) if piece.side == NOTE else changed
             return
         for line in self._sides[piece.side].after(piece):
             yield from self._conversation.line(line, piece.at, sent=piece.side == TO_SERVER)
