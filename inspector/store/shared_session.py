@@ -26,11 +26,13 @@ from inspector.store.store import SqliteStore
 
 SUFFIX = ".toolsight"
 FORMAT = 1
-# The bytes of a file, and of what it unpacks to: a writer keeps to them, so that a reader can insist on them.
+# The bytes of a file and of what it unpacks to, and its lines: a writer keeps to them, so that a reader can
+# insist on them.
 _PACKED, _UNPACKED = 64 * MEGABYTE, 256 * MEGABYTE
-_LINE, _PIECE, _BATCH = 32 * MEGABYTE, MEGABYTE // 4, 500
+_LINE, _LINES, _PIECE, _BATCH = 32 * MEGABYTE, 500_000, MEGABYTE, 500
 _GZIP, _LONGEST_ID, _NEWEST, _LAST_MOMENT = 31, 200, 2**53, 253_402_300_799
 _EVENT = ',"event":'
+_MOST = f"{byte_size(_UNPACKED)}, {_LINES:,} events or {byte_size(_LINE)} an event"
 
 
 def is_shared(name: str) -> bool:
@@ -42,14 +44,11 @@ def packed(session: str, records: Iterable[Record]) -> bytes:
     """The file of a session, without secrets. Raises ConfigError if it would be larger than one may be."""
     made = zlib.compressobj(wbits=_GZIP)
     parts, size = [], 0
-    for line in _lines(session, records):
+    for number, line in enumerate(_lines(session, records)):
         size += len(line)
-        if size > _UNPACKED or len(line) > _LINE:
+        if size > _UNPACKED or len(line) > _LINE or number >= _LINES:
             hint = "Share its page instead: a file that ends in .html."
-            told = (
-                f"the session has more than {byte_size(_UNPACKED)}, or an event more than {byte_size(_LINE)}"
-            )
-            raise ConfigError(told, hint=hint)
+            raise ConfigError(f"the session has more than {_MOST}", hint=hint)
         parts.append(made.compress(line))
     return b"".join((*parts, made.flush()))
 
@@ -68,7 +67,11 @@ def opened_session(path: Path) -> Iterator[tuple[Path, str]]:
 
     Raises ConfigError for a file that is none, is of a newer version, or is out of bounds.
     """
-    lines = _unpacked(path, read_bytes(path, "session", limit=_PACKED))
+    data = read_bytes(path, "session", limit=_PACKED)
+    # Once only to see whether it is within bounds: that takes a second, and to read events takes many.
+    if sum(1 for _ in _unpacked(path, data)) > _LINES:
+        raise _too_large(path, len(data))
+    lines = _unpacked(path, data)
     session = _session(path, next(lines, b""))
     folder = Path(tempfile.mkdtemp(prefix="toolsight-shared-"))
     try:
@@ -92,14 +95,17 @@ def _unpacked(path: Path, data: bytes) -> Iterator[bytes]:
             size += len(piece)
             *lines, rest = (rest + piece).split(b"\n")
             if size > _UNPACKED or len(rest) > _LINE:
-                most = f"more than {byte_size(_UNPACKED)}, or to a line of more than {byte_size(_LINE)}"
-                told = f"{path} is refused: its {byte_size(packed_size)} unpack to {most}"
-                raise ConfigError(told, hint="Toolsight writes no such file. Ask for another one.")
+                raise _too_large(path, packed_size)
             yield from lines
     except zlib.error as error:
         raise _not_one(path, "it is not compressed, or damaged") from error
     if not reader.eof:
         raise _not_one(path, "its end is missing")
+
+
+def _too_large(path: Path, size: int) -> ConfigError:
+    told = f"{path} is refused: its {byte_size(size)} unpack to more than {_MOST}"
+    return ConfigError(told, hint="Toolsight writes no such file. Ask for another one.")
 
 
 def _not_one(path: Path, why: str) -> ConfigError:
