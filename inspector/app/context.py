@@ -270,6 +270,17 @@ class InContext(Widget):
         if name in self._jobs:
             self._jobs.pop(name).cancel()
 
+    def follow_requests(self, draw: Callable[[], object]) -> None:
+        """Read and rank the file of requests again if anything has changed, and then draw."""
+        requests, session = self.context.requests, self.session
+
+        def take(taken: Callable[[], None]) -> None:
+            taken()
+            draw()
+
+        if requests.is_due(session):
+            self.run_job("requests", lambda job: requests.read(session, job.stopped), take)
+
     def on_unmount(self) -> None:
         for name in tuple(self._jobs):
             self.drop_job(name)

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
-from inspector.app.context import InContext
 from inspector.config.file import file_state
 from inspector.core.error import ConfigError
 from inspector.core.number import ordinal
@@ -64,6 +63,11 @@ class WorkItem:
         """The line in words: “✓ “late orders”   found, 1st   was closest, 4th”."""
         was = f"   was {_said(self.before)}" if self.is_changed else ""
         return f"{self.sign} {self.request.label()}   {_said(self.now)}{was}"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a search could find the tool."""
+        return not self.tool_id or (self.now is not None and self.now.place is not None)
 
     @property
     def is_changed(self) -> bool:
@@ -147,36 +151,33 @@ class Requests:
         """The lines for a tool in words."""
         return tuple(item.text for item in self.shown(session) if item.tool_id == tool_id)
 
-    def follow(self, page: InContext, drawn: Callable[[], None]) -> None:
-        """Rank again if the file, tools, vectors or the ranker have changed, and then let the page draw.
-
-        While the server of a line is away, all wait.
-        """
-        session, rankers = page.session, page.session.retrieval.rankers
-        before, self._seen = self._seen, (file_state([self.path or Path()]), rankers, session)
-        if self.path is None or before == self._seen:
-            return
-        there, servers = set(rankers.index.servers), session.state.servers
-        away = {name for name, one in servers.items() if one.phase is not ServerPhase.STOPPED} - there
-        waits = [replace(item, is_away=item.tool_id.partition(":")[0] in away) for item in self.items]
-        if any(item.is_away for item in waits):
-            self._is_saved, self.items = True, tuple(waits)
-            drawn()
-            return
-
-        def take(taken: Callable[[], None]) -> None:
-            taken()
-            drawn()
-
-        page.run_job("requests", lambda job: self.read(session, job.stopped), take)
+    def is_due(self, session: SessionView) -> bool:
+        """Whether the file, tools, vectors or the ranker have changed since this was asked last."""
+        before, self._seen = (
+            self._seen,
+            (file_state([self.path or Path()]), session.retrieval.rankers, session),
+        )
+        return self.path is not None and before != self._seen
 
     def again(self) -> None:
         """Read and rank again at the next look, whatever has changed."""
         self._seen = None
 
     def read(self, session: SessionView, stopped: Callable[[], bool]) -> Callable[[], None]:
-        """Read and rank in a thread; what is returned takes it over, in the thread of the app."""
+        """Read and rank in a thread; what is returned takes it over, in the thread of the app.
+
+        While the server of a line is away, all wait.
+        """
         trial, catalog, problem = Trial.of(session), session.catalog, None
+        there, servers = set(trial.rankers.index.servers), session.state.servers
+        away = {name for name, one in servers.items() if one.phase is not ServerPhase.STOPPED} - there
+        waits = [replace(item, is_away=item.tool_id.partition(":")[0] in away) for item in self.items]
+
+        def wait() -> None:
+            self._is_saved, self.items = True, tuple(waits)
+
+        if any(item.is_away for item in waits):
+            return wait
         try:
             lines = self._lines()
         except ConfigError as error:
@@ -195,7 +196,8 @@ class Requests:
             is_same = self._ranked[0] is session
             is_saved = self._is_saved or (is_same and self._ranked[1] != tools)
             self.items = tuple(
-                replace(one, now=now[one.key], before=one.now if is_saved else one.before) for one in items
+                replace(one, now=now[one.key], before=one.now if is_saved and one.is_there else one.before)
+                for one in items
             )
             self.problem, self.total, self._is_saved, self.drafted = problem, len(lines), False, {}
             self._ranked = session, tools

@@ -56,7 +56,7 @@ class SearchScreen(Rewords, SourceChanges):
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("i", "ask", "query", id="find.ask"),
         Binding("m", "reword", "reword", id="find.reword"),
-        Binding("a", "keep", "to worklist", id="find.keep"),
+        Binding("a", "keep", "keep request", id="find.keep"),
         Binding("A", "keep_failing", "all that miss", show=False, id="find.keep_failing"),
         Binding("p", "pick", "pick your tool", id="find.pick"),
         Binding("u", "ranker", "ranker", id="find.ranker"),
@@ -68,10 +68,10 @@ class SearchScreen(Rewords, SourceChanges):
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
         "f definition of the tool under the cursor; s score: every part, minus an average tool's (A).",
         "w why not: the missing words, the sentences tried, and where the tool to beat scores higher.",
-        "e edit: a draft, never sent. enter drafts a sentence, x exports the draft, ctrl+y copies its text.",
-        "For labelled requests, top ten is nDCG@10 and 1st right is hit@1. too alike: cosine of 0.8 or more.",
-        "a adds the request and your tool to the worklist, A all labelled requests and searches that miss.",
-        "The worklist ranks them again at each save (▲ ▼ =): D removes one, enter shows it, tab leads there.",
+        "e edit: a draft; ctrl+s shows it as a change of the source, x exports it, ctrl+y copies its text.",
+        "too alike: a cosine of 0.8 or more. Below stand the requests of the file toolsight.requests:",
+        "a adds the request and your tool to it, A all labelled requests and searches that miss.",
+        "They are ranked again at each key and save (▲ ▼ =): D removes one, enter shows it, tab leads there.",
         "c rankers: the tool's rank under each; u uses the one under the cursor. esc: to the list.",
     )
 

@@ -136,7 +136,7 @@ class Worklist(InContext, Vertical):
 
     def follow(self) -> None:
         """Rank again if there is something new."""
-        self._known.follow(self, self._ranked)
+        self.follow_requests(self._ranked)
 
     def _ranked(self) -> None:
         self.draw()

@@ -218,7 +218,7 @@ class ToolPanel(InContext, ViewPanel):
         )
         changes = state.versions(tool.id), state.changes.get(tool.id)
         told = why_ask(tool, state), session.retrieval.tags.of(tool), exemptions(session.setup, tool.id)
-        self.context.requests.follow(self, self.draw)
+        self.follow_requests(self.draw)
         asked = self.context.requests.of(tool.id, session)
         drawn = (session, tool, known, changes, told, self.size.width, news[-1:], asked)
         if drawn == self._drawn:

@@ -15,7 +15,7 @@ A server's own phrases (`phrases` in its configuration) stand among the shipped 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import chain
@@ -38,6 +38,8 @@ TABLES = {packaged_model.NAME: "sentence.npz", packaged_model.STATIC_NAME: "stat
 
 
 _MOST = np.iinfo(np.int8).max
+# So many vectors of requests are remembered: some 3 kB each.
+_MOST_READ = 512
 
 Phrases = Mapping[str, Mapping[str, str]]
 """What people say and what it means, by the server whose configuration says so."""
@@ -70,6 +72,8 @@ class PhraseVectors:
     unit: float
     own: tuple[Phrase, ...] = ()
     share: float = SHARE
+    # While a tool is edited the same few requests are read at each key.
+    _read: dict[bytes, Vector] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def with_own(self, own: Sequence[Phrase], vectors: NDArray[np.float32]) -> "PhraseVectors":
         """These and own phrases, with the vectors of both sides, of shape (phrases, 2, d).
@@ -91,6 +95,14 @@ class PhraseVectors:
         """A request's unit vector, moved to where tools say such things; one without words stays as it is."""
         if not vector.any():
             return vector
+        key = vector.tobytes()
+        if key not in self._read:
+            if len(self._read) >= _MOST_READ:
+                self._read.clear()
+            self._read[key] = self._moved(vector)
+        return self._read[key]
+
+    def _moved(self, vector: Vector) -> Vector:
         mapped = _unit(vector @ self.mapping)
         near, weights, nearest = self._nearest(mapped)
         meaning = weights @ (self.meanings[near] * np.float32(self.unit))
