@@ -14,8 +14,8 @@ from widgets import Column, Record
 COLUMNS = (
     Column("mark", "", width=1),
     Column("started", "started (UTC)", width=16),
-    Column("question", "first question", weight=8, min_width=22),
-    Column("servers", "servers", weight=3, shorten="middle", hide_below=120),
+    Column("question", "first question", weight=8, min_width=16),
+    Column("servers", "servers", weight=3, shorten="middle", hide_below=100),
     Column("agent", "agent", weight=4, min_width=9),
     Column("session", "session", weight=4, min_width=10, shorten="middle", hide_below=140),
     Column("searches", "searches", align="right", width=8, weight=1),

@@ -93,6 +93,7 @@ class SessionsScreen(ListPage):
         self._news: Content | None = None
         self._marked = ""
         self._rest: Timer | None = None
+        self._stays_first = False
 
     @property
     def shared_session(self) -> str:
@@ -128,11 +129,17 @@ class SessionsScreen(ListPage):
         self.run_job("sessions", lambda _: replay.sessions(), self._show, failed=self._fail)
 
     def _show(self, found: Sequence[SessionSummary]) -> None:
+        # What agents do now comes first: the session of this app has often begun after theirs.
+        found = sorted(found, key=lambda one: not (one.agent and one.is_running))
         before, self._found = self._found, found
         if self.running is None:
             self.write(self._news or facts(found))
         self.list.empty = EMPTY
         self.draw()
+        if self._stays_first and found:
+            # Who comes back finds the newest under the cursor; while the list is looked at, nothing moves.
+            self.list.move_to(found[0].id)
+        self._stays_first = False
         if self._under_cursor(before) != self._under_cursor(found):
             self.moved()
         self._outline()
@@ -145,10 +152,12 @@ class SessionsScreen(ListPage):
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:  # noqa: ARG002 - as the page has it
         """Go on reading what the rows show, as far as it is not known."""
+        self._stays_first &= self._misses_recorded
         self._outline()
 
     def on_screen_suspend(self) -> None:
         """Read nothing for rows that nobody looks at."""
+        self._stays_first = bool(self._found) and self.key == self._found[0].id
         self.stop_job("outlines")
 
     def _outline(self) -> None:
