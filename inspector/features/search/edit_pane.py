@@ -180,6 +180,10 @@ class EditPane(Pane):
         self.wants_focus = self._is_taking or (self._tool is None and not self.has_class("-gone"))
         return self.wants_focus or super().focus_first()
 
+    def has_draft(self, tool_id: str) -> bool:
+        """Whether another text of the tool was drafted in this session."""
+        return tool_id in self._drafts
+
     def propose(self, tool_id: str, description: str) -> None:
         """Draft another description of a tool, before or while it is shown; what else was drafted stays."""
         tool = self.session.catalog.get(tool_id)

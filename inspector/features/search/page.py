@@ -67,7 +67,7 @@ class SearchScreen(Rewords, SourceChanges):
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
         "f definition of the tool under the cursor; s score: every part, minus an average tool's (A).",
-        "w why not: the missing words, the sentences tried, and where the tool to beat scores higher.",
+        "w why not: missing words, sentences tried (e edits with the one that helps), the tool to beat.",
         "e edit: a draft; ctrl+s shows it as a change of the source, x exports it, ctrl+y copies its text.",
         "too alike: a cosine of 0.8 or more. Below stand the requests of the file toolsight.requests:",
         "a adds the request and your tool to it, A all labelled requests and searches that miss.",
@@ -327,7 +327,11 @@ class SearchScreen(Rewords, SourceChanges):
             self.warn(_NOT_FOUND_BY_SEARCH if tool_id else "Put the cursor on a tool first.")
             return
         self._set_own(tool_id)
-        self._open_pane(EDIT)
+        sentence = self.query_one(WhyNotPane).sentence_for(tool_id) if self.pane_name == WHY_NOT else ""
+        if sentence and not self.query_one(EditPane).has_draft(tool_id):
+            self.draft(tool_id, sentence)
+        else:
+            self._open_pane(EDIT)
 
     def draft(self, tool_id: str, description: str) -> None:
         """Open the editor with another description."""

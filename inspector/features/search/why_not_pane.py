@@ -278,6 +278,11 @@ class WhyNotPane(Pane):
             listed.records = tuple(map(proposal, proposals))
             self._show_sentence()
 
+    def sentence_for(self, tool_id: str) -> str:
+        """A tool's description with the sentence under the cursor, "" if none that was tried helps it."""
+        current = self.query_one("#proposals", RecordList).current
+        return current.key if current is not None and tool_id == self._tool_id else ""
+
     @on(RecordList.Highlighted, "#proposals")
     def _show_sentence(self) -> None:
         """Show the whole sentence under the cursor: a row may cut it, and it is what one would paste."""

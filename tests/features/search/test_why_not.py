@@ -185,3 +185,21 @@ async def test_a_proposal_is_taken_as_a_draft_that_reaches_the_promised_rank() -
         assert pilot.app.screen.query_one("#description", TextArea).text == proposal.key
         assert re.search(rf" → {promised}(st|nd|rd|th)$", said(pilot, "#answer").splitlines()[0])
         assert rig.bench.catalog.require(EVENTS).description != proposal.key
+
+
+async def test_e_goes_from_a_proposal_to_the_editor_with_it_unless_something_was_drafted() -> None:
+    async with app_rig(servers=office(), embedder=MemoryEmbedder()) as (pilot, _):
+        await _opened(pilot, EVENTS, HELPED)
+        await until(pilot, lambda: _proposals(pilot).current is not None)
+        proposal = _proposals(pilot).current
+        assert proposal is not None
+        await pilot.press("e")
+        await until(pilot, lambda: said(pilot, "#mark") == "✓ ranks are current")
+        text = pilot.app.screen.query_one("#description", TextArea)
+        assert text.text == proposal.key
+        text.text = "mine"
+        await until(pilot, lambda: said(pilot, "#mark") == "✓ ranks are current")
+        await _opened(pilot, EVENTS, HELPED)
+        await pilot.press("e")
+        await until(pilot, lambda: said(pilot, "#mark") == "✓ ranks are current")
+        assert text.text == "mine"
