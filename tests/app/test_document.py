@@ -27,7 +27,7 @@ TAGS = {
     "pre",
     "code",
 } | {*("dl", "dt", "dd", "div", "table", "thead", "tbody", "tr", "th", "td")}
-ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "data-of"}
+ATTRIBUTES = {"lang", "charset", "http-equiv", "content", "name", "class", "data-of", "tabindex", "scope"}
 
 
 class Read(HTMLParser):

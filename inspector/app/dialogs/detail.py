@@ -47,7 +47,6 @@ _IN_LISTS = (
     ("e", "edit the tool and see the effect"),
     ("l", "load or unload the tool for the model"),
     ("y", "copy the row"),
-    ("x", "export"),
     ("r", "run again: measure, race, reconnect"),
     ("esc q", "go back one level; from an input, to its list"),
 )

@@ -115,8 +115,10 @@ def _table(table: Table, left: int) -> Iterator[str]:
         f' data-of="{head}"' if is_few and head and (at or kinds[0]) else "" for at, head in enumerate(heads)
     ]
     yield _titled(table.title)
-    yield f'<div class="scroll"><table class="{"rows" if is_few else "grid"}">\n<thead><tr>'
-    yield from (f'<th class="{kind}">{head}</th>' for kind, head in zip(kinds, heads, strict=True))
+    yield f'<div class="scroll" tabindex="0"><table class="{"rows" if is_few else "grid"}">\n<thead><tr>'
+    yield from (
+        f'<th scope="col" class="{kind}">{head}</th>' for kind, head in zip(kinds, heads, strict=True)
+    )
     yield "</tr></thead>\n<tbody>\n"
     shown = 0
     for row in table.rows[:ROWS]:

@@ -82,6 +82,7 @@ class SessionsScreen(ListPage):
         "w shows why the newest search missed, e there edits the tool. tools: their tokens in a request.",
         "W writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
         "● marks sessions that run elsewhere, such as a tap's; enter follows one. The list follows, too.",
+        "x exports the list, or as .toolsight the session under the cursor, to open without its servers.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
     )
 
