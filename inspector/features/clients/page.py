@@ -195,7 +195,8 @@ class ClientsScreen(ReadingPage, ToolKeys):
             self.write(facts(len(self.session.catalog.seen), self.session.settings.client))
             views = [self._views[one.name] for one in chosen if one.name in self._views]
             table = fate_table(chosen, rows(views))
-            whys = ["; ".join(one.says for one in each.reasons) for each in (views[0].tools if views else ())]
+            tools = views[0].tools if views else ()
+            whys = ["; ".join(one.says.removeprefix("schema: ") for one in each.reasons) for each in tools]
         else:
             self.write(Content.styled(LEGEND, MUTED))
             table = behaviour_table(chosen, self._views)
