@@ -13,13 +13,15 @@ from inspector.core.definition import (
     judged,
     shown_changes,
 )
-from inspector.core.events import CallStarted, CatalogBuilt, Record, ServerReady, ToolsChanged
+from inspector.core.events import CallStarted, CatalogBuilt, Record, ServerReady, SessionStarted, ToolsChanged
+from inspector.core.fold import fold
 from inspector.core.number import count, tokens
 from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Block, Column, Table
 from inspector.core.tool import Tool
 from inspector.search.answer.expectation import ExpectationResult
+from inspector.session.client_view import instructions_of
 
-KINDS = (ServerReady.kind, ToolsChanged.kind, CatalogBuilt.kind, CallStarted.kind)
+KINDS = tuple(one.kind for one in (SessionStarted, ServerReady, ToolsChanged, CatalogBuilt, CallStarted))
 """The events that a side is made of."""
 _MOST, _LINES = 20, 6
 
@@ -29,7 +31,8 @@ class Side:
     """One of the two: its tools by id, None where a record holds no definition, and what else is known of it.
 
     `tokens` are those of each definition, as far as it is known; `calls` are counted by tool, None for what
-    is no session; `answers` are those to the requests that both are asked.
+    is no session; `answers` are those to the requests that both are asked. What an agent `sent` has of each
+    definition only the description and the parameters.
     """
 
     name: str
@@ -38,29 +41,17 @@ class Side:
     calls: Counter[str] | None = None
     tokens: Mapping[str, int] = field(default_factory=dict)
     answers: Sequence[ExpectationResult] = ()
+    sent: bool = False
 
     @classmethod
     def of_session(cls, name: str, records: Iterable[Record]) -> Self:
         """A recorded session, of its events at least those of `KINDS`: the tools that it knew."""
-        known: dict[str, Tool] = {}
-        tools: dict[str, Tool | None] = {}
-        instructions: dict[str, str] = {}
-        calls: Counter[str] = Counter()
-        for event in (record.event for record in records):
-            if isinstance(event, ServerReady | ToolsChanged):
-                for one in event.definitions:
-                    known |= {one.hash: one.tool} if one.tool is not None else {}
-                    tools[f"{event.server}:{one.name}"] = known.get(one.hash)
-            if isinstance(event, ServerReady):
-                instructions[event.server] = event.info.instructions
-            elif isinstance(event, ToolsChanged):
-                for gone in event.removed:
-                    tools.pop(f"{event.server}:{gone}", None)
-            elif isinstance(event, CatalogBuilt):
-                tools = {**dict.fromkeys((entry.id for entry in event.entries), None), **tools}
-            elif isinstance(event, CallStarted):
-                calls[event.tool] += 1
-        return cls(name, tools, instructions, calls)
+        stream = list(records)
+        state = fold(stream)
+        calls = Counter(one.event.tool for one in stream if isinstance(one.event, CallStarted))
+        tools = {id_: state.recorded(id_) for id_ in state.tools}
+        sent = any(isinstance(one.event, SessionStarted) and one.event.origin is not None for one in stream)
+        return cls(name, tools, instructions_of(state), calls, sent=sent)
 
     @property
     def defined(self) -> tuple[Tool, ...]:
@@ -138,7 +129,7 @@ def difference(first: Side, second: Side) -> Difference:
         (tuple(sorted(mine - theirs)), tuple(sorted(theirs - mine))),
         tuple(_changed(first, second)),
         tuple(one for one in said if one[1]),
-        tuple(pair for pair in answers if _answer(pair[0]) != _answer(pair[1])),
+        tuple(pair for pair in answers if _said(pair[0]) != _said(pair[1])),
         tuple(_calls(first, second)),
     )
 
@@ -146,9 +137,16 @@ def difference(first: Side, second: Side) -> Difference:
 def _changed(first: Side, second: Side) -> Iterator[ChangedTool]:
     for id_ in sorted(first.tools.keys() & second.tools.keys()):
         old, new = first.tools[id_], second.tools[id_]
+        if first.sent or second.sent:
+            old, new = _as_sent(old), _as_sent(new)
         if old is not None and new is not None and _hash(old) != _hash(new):
             sizes = first.tokens.get(id_, 0), second.tokens.get(id_, 0)
             yield ChangedTool(id_, judged(old, new), definition_changes(old, new), sizes)
+
+
+def _as_sent(tool: Tool | None) -> Tool | None:
+    schema = tool and {**tool.input_schema, "type": "object"}
+    return Tool(tool.server, tool.name, tool.description, schema) if tool is not None and schema else None
 
 
 def _hash(tool: Tool | None) -> str:

@@ -7,9 +7,18 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from inspector.core.definition import ToolDefinition, definition_hash
-from inspector.core.events import CallStarted, CatalogBuilt, CatalogEntry, Event, ServerReady, ToolsChanged
+from inspector.core.events import (
+    CallStarted,
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    Origin,
+    ServerReady,
+    SessionStarted,
+    ToolsChanged,
+)
 from inspector.core.server import ServerInfo
-from inspector.core.tool import Tool
+from inspector.core.tool import Annotations, Tool
 from inspector.search.answer.expectation import ExpectationResult, parse
 from inspector.session.difference import (
     Side,
@@ -35,6 +44,10 @@ def _side(*tools: Tool, **more: Any) -> Side:
 def _ready(*tools: Tool, said: str = "") -> ServerReady:
     defined = tuple(ToolDefinition(tool.name, definition_hash(tool), tool) for tool in tools)
     return ServerReady("shop", len(tools), 0, ServerInfo(instructions=said), definitions=defined)
+
+
+def _catalog(*names: str) -> CatalogBuilt:
+    return CatalogBuilt("", tuple(CatalogEntry(f"shop:{name}", 0, False) for name in names), "", 0, 0)
 
 
 def _of(*found: Event) -> Side:
@@ -73,14 +86,24 @@ def test_two_servers_with_other_names_are_compared_by_the_names_of_their_tools()
 
 def test_a_session_has_the_tools_that_it_listed_last_and_the_calls_that_it_made() -> None:
     gone = ToolsChanged("shop", removed=("get",), tools=1, tokens=0)
-    side = _of(_ready(LIST, GET, said="Hello."), gone, CallStarted("1", "shop:list", {}))
+    events = _catalog("list", "get"), gone, _catalog("list"), CallStarted("1", "shop:list", {})
+    side = _of(_ready(LIST, GET, said="Hello."), *events)
     assert dict(side.tools) == {LIST.id: LIST}
     assert side.instructions == {"shop": "Hello."}
     assert side.calls == Counter({"shop:list": 1})
     # Of a tool without a definition nobody knows whether it changed.
-    bare = _of(CatalogBuilt("", (CatalogEntry("shop:list", 0, False),), "", 0, 0))
+    bare = _of(_catalog("list"))
     assert bare.tools == {"shop:list": None}
     assert difference(bare, side).changed == ()
+
+
+def test_of_what_an_agent_was_sent_only_words_and_parameters_are_compared() -> None:
+    titled = replace(LIST, title="List", annotations=Annotations(read_only=True))
+    began = SessionStarted("", (), "", "", "", 0, origin=Origin("codex", "1", "s"))
+    side = _of(began, _ready(LIST), _catalog("list"))
+    assert difference(side, _side(titled)).is_none
+    assert difference(side, _side(replace(titled, description="Other."))).changed
+    assert difference(_side(LIST), _side(titled)).changed
 
 
 def test_requests_with_another_answer_are_told_and_others_counted() -> None:
