@@ -18,12 +18,12 @@ from inspector.search.answer.request_file import (
     lines_of,
     without_line,
 )
-from inspector.search.answer.search import SearchRules
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.session.view import SessionView
 
 MOST = 200
 """So many lines are ranked."""
+_AS_THEY_ARE: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class WorkItem:
         """✓ it is as wanted, • it is, but the search is not sure, ✕ it is not, ! it cannot be read."""
         if self.now is None:
             return "!" if self.line.problem is not None else "…"
-        is_sure = self.now.answer is Answer.FOUND or not self.tool_id
-        return "✕" if not self.now.holds else "✓" if is_sure else "•"
+        wanted = Answer.FOUND if self.tool_id else Answer.NOTHING
+        return "✕" if not self.now.holds else "✓" if self.now.answer is wanted else "•"
 
     @property
     def text(self) -> str:
@@ -87,38 +87,28 @@ def told(one: ExpectationResult | None) -> object:
     return one and (one.answer, one.place)
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """Ranks under which lines are tried; in them the tool `own` has the id `renamed`."""
+def ranked(
+    items: Iterable[WorkItem],
+    session: SessionView,
+    rankers: CatalogRankers,
+    stopped: Callable[[], bool],
+    renamed: Mapping[str, str] = _AS_THEY_ARE,
+) -> Mapping[str, ExpectationResult | None]:
+    """What a search with these rankers makes of each line, by its key; None of one that cannot be read.
 
-    rankers: CatalogRankers
-    ranker_name: str
-    rules: SearchRules
-    own: str = ""
-    renamed: str = ""
-
-    @classmethod
-    def of(cls, session: SessionView) -> "Trial":
-        """Searches of the session as they are."""
-        retrieval = session.retrieval
-        rules = replace(retrieval.rules, pinned=frozenset(session.state.pinned))
-        return cls(retrieval.rankers, retrieval.ranker_name, rules)
-
-    def run(
-        self, items: Iterable[WorkItem], catalog: Catalog, stopped: Callable[[], bool]
-    ) -> Mapping[str, ExpectationResult | None]:
-        """What a search makes of each line, by its key; None of one that cannot be read. For any thread."""
-        found: dict[str, ExpectationResult | None] = {}
-        for item in items:
-            one = None if stopped() else item.line.expectation
-            asked = [] if one is None else [self._named(one, catalog)]
-            found[item.key] = next(results(asked, self.rankers, self.ranker_name, self.rules), None)
-        return found
-
-    def _named(self, one: Expectation, catalog: Catalog) -> Expectation:
-        """The expectation with ids; where several servers have the tool, whichever is the best counts."""
-        ids = {tool.id for name in one.tools for tool in catalog.named(name)} or one.tools
-        return replace(one, tools=frozenset(self.renamed if tool == self.own else tool for tool in ids))
+    In the rankers a tool may be `renamed`. May run in any thread.
+    """
+    retrieval, catalog = session.retrieval, session.catalog
+    rules = replace(retrieval.rules, pinned=frozenset(session.state.pinned))
+    found: dict[str, ExpectationResult | None] = {}
+    for item in items:
+        one, asked = item.line.expectation, list[Expectation]()
+        if one is not None and not stopped():
+            # Where several servers have the tool, whichever is the best counts.
+            ids = {tool.id for name in one.tools for tool in catalog.named(name)} or one.tools
+            asked = [replace(one, tools=frozenset(renamed.get(tool, tool) for tool in ids))]
+        found[item.key] = next(results(asked, rankers, retrieval.ranker_name, rules), None)
+    return found
 
 
 @dataclass(slots=True)
@@ -168,8 +158,8 @@ class Requests:
 
         While the server of a line is away, all wait.
         """
-        trial, catalog, problem = Trial.of(session), session.catalog, None
-        there, servers = set(trial.rankers.index.servers), session.state.servers
+        rankers, catalog, problem = session.retrieval.rankers, session.catalog, None
+        there, servers = set(rankers.index.servers), session.state.servers
         away = {name for name, one in servers.items() if one.phase is not ServerPhase.STOPPED} - there
         waits = [replace(item, is_away=item.tool_id.partition(":")[0] in away) for item in self.items]
 
@@ -188,8 +178,8 @@ class Requests:
         for line in lines[:MOST]:
             item = known.get((line.number, line.text)) or by_text.get(line.text) or WorkItem(line)
             items.append(replace(item, line=line, tool_id=_tool_id(line, catalog), is_away=False))
-        now = trial.run(items, catalog, stopped)
-        tools = trial.rankers.index.tools
+        now = ranked(items, session, rankers, stopped)
+        tools = rankers.index.tools
 
         def take() -> None:
             # A save counts once, however often ranks are worked out again before its vectors are there.

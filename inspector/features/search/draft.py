@@ -87,7 +87,7 @@ class Reading:
     """The effect of an edit so far: None is not computed yet, `problem` is why it cannot be.
 
     `threshold` is the least confidence of `found`. `lines` says how many other lines of the file of requests
-    change, and of how many. `done` of `total` labelled requests are measured; `requests` names their set.
+    change, and of how many. `requests` names the set of labelled requests.
     """
 
     tokens_before: int = 0
@@ -97,8 +97,6 @@ class Reading:
     lines: tuple[int, int] | None = None
     cases: CaseEffect | None = None
     problem: str = ""
-    done: int = 0
-    total: int = 0
     requests: str = ""
 
     @property
@@ -106,9 +104,7 @@ class Reading:
         """The progress of the measurement."""
         if self.problem:
             return "not measured"
-        if self.cases is not None:
-            return "✓ ranks are current"
-        return f"{self.done:,} of {self.total:,} …" if self.done else COMPUTING
+        return COMPUTING if self.cases is None else "✓ ranks are current"
 
     @property
     def others(self) -> str:

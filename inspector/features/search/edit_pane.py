@@ -18,7 +18,7 @@ from textual.widgets import Static
 from inspector.access.reach import EvalSet
 from inspector.app.context import Job
 from inspector.app.draw.line import failure_text
-from inspector.app.requests import Trial, told
+from inspector.app.requests import ranked, told
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.tool import Tool
@@ -33,8 +33,6 @@ from widgets import RecordList, visible
 
 # Seconds without a keypress before an edit is measured on the labelled requests.
 PAUSE = 0.3
-# Labelled requests between progress reports.
-_STEP = 25
 _NO_TOOL = "Press e on a tool in the list, or p to pick one."
 _GONE = "Its server may have stopped, or a toolset may hide it."
 
@@ -148,6 +146,7 @@ class EditPane(Pane):
         if tool is None or not searched:
             self.write(_GONE if topic.tool_id else _NO_TOOL, "#gone")
             self.drop_job("edit")
+            self._is_measuring = False
             return
         is_other = topic.request.query != self._query or self.retrieval.rankers is not self._rankers
         self._query = topic.request.query
@@ -231,19 +230,19 @@ class EditPane(Pane):
         if self._tool is None:
             return
         tool, wording, query = self._tool, self._editor.wording, self._query
-        now, known, catalog = Trial.of(self.session), self.context.requests.items, self.session.catalog
-        count = self.session.accounting.meter.tool
-        self._rankers, self._is_measuring, self._is_newer = now.rankers, True, False
+        session, known, count = self.session, self.context.requests.items, self.session.accounting.meter.tool
+        retrieval, rankers = self.retrieval, self.retrieval.rankers
+        self._rankers, self._is_measuring, self._is_newer = rankers, True, False
         self.drop_job("cases")
         self.write(draft.COMPUTING, "#mark")
 
         def measure(job: Job) -> None:
             edited = reworded(tool, wording)
-            trial = EditTrial.of(now.rankers, edited, tool.id, now.ranker_name)
-            effect = trial.on(query, now.rules)
-            reading = Reading(count(tool), count(edited), now.rules.threshold, effect)
-            changed = replace(now, rankers=trial.changed, own=tool.id, renamed=edited.id)
-            tried = {} if edited == tool else changed.run(known, catalog, job.stopped)
+            trial = EditTrial.of(rankers, edited, tool.id, retrieval.ranker_name)
+            effect = trial.on(query, retrieval.rules)
+            reading = Reading(count(tool), count(edited), retrieval.rules.threshold, effect)
+            changed = (known, session, trial.changed, job.stopped, {tool.id: edited.id})
+            tried = {} if edited == tool else ranked(*changed)
             others = [item for item in known if item.now is not None and item.request.query != query]
             moved = [item for item in others if told(tried.get(item.key, item.now)) != told(item.now)]
             if not job.stopped():
@@ -253,6 +252,7 @@ class EditPane(Pane):
             job.tell(lambda: self._ended(partial(self._measure_cases, trial, reading)))
 
         def failed(error: Exception) -> None:
+            self._tried({})
             self._measured(Reading(problem=failure_text(error)[1]))
             self._ended(lambda: None)
 
@@ -281,18 +281,8 @@ class EditPane(Pane):
             evalset = self._evalset
             if evalset is None or evalset.tools is not index.tools:
                 self._evalset = evalset = retrieval.evalset(index)
-            total = sum(case.is_possible for case in evalset.cases)
-            known, done = replace(reading, total=total, requests=evalset.name), 0
-
-            def between() -> bool:
-                nonlocal done
-                if done % _STEP == 0:
-                    job.tell(partial(self._measured, replace(known, done=done)))
-                done += 1
-                return job.stopped()
-
-            cases = trial.over(evalset.cases, between)
-            job.tell(partial(self._measured, replace(known, cases=cases)))
+            cases = trial.over(evalset.cases, job.stopped)
+            job.tell(partial(self._measured, replace(reading, requests=evalset.name, cases=cases)))
 
         def failed(error: Exception) -> None:
             self._measured(Reading(problem=failure_text(error)[1]))

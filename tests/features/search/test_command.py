@@ -64,3 +64,14 @@ def test_why_says_what_beats_a_tool_and_what_it_lacks(
     assert found["rival"]["tool_id"] != "weather:get_alerts"
     text = toolsight("search", QUERY, "--why", "get_alerts", *configured).stdout
     assert re.search("missing words +forecast", text)
+
+
+def test_another_description_is_told_as_the_answer_and_rank_that_it_changes(
+    toolsight: Toolsight, configured: tuple[str, ...]
+) -> None:
+    text = "Forecast for a city. Forecast for every city."
+    draft = ("search", QUERY, "--why", "get_alerts", "--try-description", text, *configured)
+    found, told = answer(toolsight, *draft), toolsight(*draft).stdout
+    assert (found["answer_before"], found["answer_after"], found["after"]["rank"]) == ("found", "found", 1)
+    assert re.search(r"^found → found, \w+(?: result)? → 1st$", told, re.MULTILINE)
+    assert re.search(r"\d+ of \d+ labelled requests change", told)
