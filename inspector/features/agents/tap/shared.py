@@ -128,18 +128,18 @@ class _Shared:
 
     async def serve(self) -> None:
         """Accept connections until there are none."""
-        loop = asyncio.get_running_loop()
         self._listener.setblocking(False)
-        while True:
-            try:
-                async with asyncio.timeout(_LOOKS_EVERY):
-                    line, _ = await loop.sock_accept(self._listener)
-            except TimeoutError:
-                if not self._open and self._is_over():
-                    return
-                continue
+        asyncio.get_running_loop().add_reader(self._listener, self._accept)
+        # No process tells another that it does not need this one any more.
+        while self._open or not self._is_over():  # noqa: ASYNC110
+            await asyncio.sleep(_LOOKS_EVERY)
+
+    def _accept(self) -> None:
+        with suppress(BlockingIOError):
+            line, _ = self._listener.accept()
+            line.setblocking(False)
             self._begun += 1
-            task = loop.create_task(self._tap(line, self._begun))
+            task = asyncio.get_running_loop().create_task(self._tap(line, self._begun))
             self._open.add(task)
             task.add_done_callback(self._open.discard)
 

@@ -86,7 +86,10 @@ def behind(url: str) -> list[psutil.Process]:
 def test_one_process_taps_two_servers_and_is_gone_after_the_last_of_their_clients(
     tmp_path: Path, url: str
 ) -> None:
-    shop = Client(tmp_path, url, "shop", **{"X-Ref": KEY})
+    shop, *others = (Client(tmp_path, url, name, **{"X-Ref": KEY}) for name in ("shop", "a", "b", "c"))
+    for other in others:
+        assert other.ask(1, "ping")["result"]["said"] == "ping"
+        other.leave()
     begun = shop.ask(1, "initialize", clientInfo={"name": "codex", "version": "1"})
     assert begun["result"]["said"] == "initialize"
     started = {one.pid for one in behind(url)}
@@ -99,7 +102,7 @@ def test_one_process_taps_two_servers_and_is_gone_after_the_last_of_their_client
     until(lambda: not behind(url))
     with SqliteStore(tmp_path / "x.db") as store:
         found = {one.config: store.read(one.id) for one in store.sessions()}
-    assert set(found) == {"shop", "office"}
+    assert set(found) == {"shop", "office", "a", "b", "c"}
     events = [one.event for records in found.values() for one in records]
     assert {one.origin.agent for one in events if isinstance(one, SessionStarted) and one.origin} == {
         "codex",
