@@ -28,7 +28,7 @@ from inspector.config.client_format import OTHER_FORMATS
 from inspector.config.configuration import Configuration
 from inspector.config.file import is_file
 from inspector.config.reader import REQUESTS, names_a_server
-from inspector.core.error import ConfigError
+from inspector.core.error import ConfigError, ConnectError
 from inspector.core.ports import EventStore
 from inspector.core.server import ServerPhase
 from inspector.core.tool import Catalog
@@ -96,7 +96,7 @@ async def _difference(first: str, second: str, wanted: Sequence[Expectation], op
 
 
 async def _side(word: str, options: Options, store: EventStore) -> Side:
-    """What a word names. Raises ConfigError, also if a server of it failed, StoreError."""
+    """What a word names. Raises ConfigError, StoreError, and ConnectError if a server of it failed."""
     path = Path(word)
     if is_shared(word):
         with opened_session(path) as (database, session), SqliteStore(database) as shared:
@@ -111,11 +111,8 @@ async def _side(word: str, options: Options, store: EventStore) -> Side:
         raise ConfigError(f"'{word}' is no session, file, address or command", hint=hint)
     own = {"config": path} if path.suffix in OTHER_FORMATS else {"server": words}
     async with headless(replace(options, **own), listing=True) as bench:
-        failed = [
-            server.name for server in bench.state.servers.values() if server.phase is ServerPhase.FAILED
-        ]
-        if failed:
-            raise ConfigError(f"{', '.join(failed)} in {word} failed", hint="Its tools would all seem gone.")
+        if any(server.phase is ServerPhase.FAILED for server in bench.state.servers.values()):
+            raise ConnectError(f"a server of {word} failed", hint="Its tools would all seem to be gone.")
         return _of_snapshot(word, snapshot_of(bench))
 
 

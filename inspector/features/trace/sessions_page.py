@@ -251,6 +251,7 @@ class SessionsScreen(ListPage):
 
         if self._rest is not None:
             self._rest.stop()
+        self.write(READING, "#detail")
         self.run_job("findings", lambda _: tuple(read()), show, failed=self._fail)
 
     def action_replay(self) -> None:

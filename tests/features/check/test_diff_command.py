@@ -1,6 +1,7 @@
 """`toolsight diff`: sessions, stored lists, snapshots, files and clients, with an exit code."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,8 @@ def test_what_names_nothing_is_an_error_and_two_clients_are_compared_as_clients(
     wrong = run("diff", "nowhere", shop)
     assert wrong.exit_code == 2
     assert "'nowhere' is no session, file, address or command" in wrong.stderr
+    failed = run("diff", shop, f"{sys.executable} nowhere.py")
+    assert (failed.exit_code, "a server of" in failed.stderr) == (1, True)
     assert run("diff", "codex", "none").stdout == run("clients", "diff", "codex", "none").stdout
 
 
