@@ -1,8 +1,9 @@
 """The workbench: one session on one configuration, and everything a page or a command can do with it."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from inspector.access.reach import unreadable
 from inspector.access.restriction import refuse_access, require_whole
@@ -28,10 +29,12 @@ from inspector.loop.tool_call import Request
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.sign_in.person import Visitor
 from inspector.schema.json_value import JsonObject
-from inspector.search.answer.rewording import Rewording, reword
+from inspector.search.answer.rewording import Rewording, require_writer, reword
 from inspector.session.assembly import preconditions_of, redactor_of, started
 from inspector.session.running_session import RunningSession
 from inspector.session.server_change import INSTALL, REMOVE
+
+Written = TypeVar("Written")
 
 
 # Long because everything that can be done to a session is one of its methods.
@@ -118,6 +121,12 @@ class Workbench(RunningSession):
         """Ask the session's model how it would search for that. Raises ModelError if that is no LLM."""
         with self._handover.running("a request is being reworded"):
             return await reword(self._live.model, query, self.state.offer)
+
+    async def ask_writer(self, ask: Callable[[ChatModel], Awaitable[Written]]) -> Written:
+        """What the session's model writes beside the conversation. Raises ModelError if that is no LLM."""
+        require_writer(self._live.model.name)
+        with self._handover.running("the model is writing"):
+            return await ask(self._live.model)
 
     async def install(self, wanted: Addition, *, by: Actor = "user") -> None:
         """Add a server as a person has seen it. Raises ToolsightError; then everything is as it was."""

@@ -205,10 +205,12 @@ def _together(same: list[Finding]) -> Finding:
 class Proposal:
     """A description that was tried and helps: the sentence that was added, the whole text, and its effect.
 
-    Its tool wins for at least one request with it, and no other tool loses one.
+    Its tool wins for at least one request with it, and no other tool loses one. `by` is the model that wrote
+    the sentence, "" if it was made of phrases.
     """
 
     tool_id: str
     sentence: str
     description: str
     effect: Effect
+    by: str = ""

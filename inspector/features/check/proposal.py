@@ -4,6 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain, islice
 
 import numpy as np
 
@@ -12,7 +13,15 @@ from inspector.core.message import ModelReply, ModelRequest, UserMessage
 from inspector.core.ports import ChatModel
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Effect, Loser, Proposal
-from inspector.features.check.wording import Grounds, asked_in, is_english, prompt, use_sentence, written
+from inspector.features.check.wording import (
+    Grounds,
+    Meant,
+    asked_in,
+    is_english,
+    prompt,
+    use_sentence,
+    written,
+)
 from inspector.search.answer.generate import generate
 from inspector.search.answer.standing import Standings, position_of
 from inspector.search.answer.tool_edit import edited_rankers
@@ -24,7 +33,8 @@ MOST_SHOWN = 5
 FOUND = 5
 # The nearest requests of other tools that are ranked again: those of a whole catalog would take minutes.
 _CHECKED = 60
-_MOST_OWN, _MOST_TRIED, _MOST_TOGETHER = 10, 12, 3
+_MOST_OWN, _MOST_TRIED, _MOST_TOGETHER = 10, 24, 3
+_LONGEST_TOGETHER = 2
 _GIVEN = 0.01
 # In tokens.
 _LONGEST_ANSWER = 600
@@ -126,13 +136,15 @@ class _Tried:
     reach: tuple[float, float]
     effect: Effect
     edited: CatalogRankers
+    by: str = ""
 
 
 def _fits(phrase: str, others: Sequence[tuple[str, str]]) -> bool:
     """Whether a phrase can stand beside the others: they have no word of it, and all are plurals."""
     said = {term for _, other in others for term in terms(other)}
     has_article = any(one.startswith(("a ", "an ", "the ")) for one in (phrase, *(o for _, o in others)))
-    return said.isdisjoint(terms(phrase)) and not (others and has_article)
+    is_long = any(len(one.split()) > _LONGEST_TOGETHER for one in (phrase, *(o for _, o in others)))
+    return said.isdisjoint(terms(phrase)) and not (others and (has_article or is_long))
 
 
 @dataclass(frozen=True)
@@ -140,7 +152,7 @@ class ProposalTrial:
     """Tries sentences for one tool and the requests that miss it. It changes nothing and is safe in a thread.
 
     `cases` are the labelled requests of all tools, `count` counts the tokens of a definition. `answer` is
-    what a model wrote, see `written_by`; its sentences are tried beside those of the templates.
+    what the model `writer` wrote, see `written_by`; its sentences are tried beside those of the templates.
     """
 
     rankers: CatalogRankers
@@ -150,6 +162,7 @@ class ProposalTrial:
     cases: Sequence[EvalCase]
     count: Callable[[Tool], int]
     answer: str = ""
+    writer: str = ""
 
     def run(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[tuple[Proposal, ...]]:
         """Yield what is worth proposing, each time that more of it is known; smallest first.
@@ -170,7 +183,7 @@ class ProposalTrial:
             if is_smaller and not self.others.losers(one.edited, one.sentence, stopped) and not stopped():
                 kept.append(one)
                 yield tuple(
-                    Proposal(self.tool_id, each.sentence, each.description, each.effect)
+                    Proposal(self.tool_id, each.sentence, each.description, each.effect, each.by)
                     for each in reversed(kept)
                 )
 
@@ -183,7 +196,7 @@ class ProposalTrial:
         question = prompt(self._tool, self._rival, self.missed)
         async for chunk in model.stream(ModelRequest("", (UserMessage(question),), (), _LONGEST_ANSWER)):
             if isinstance(chunk, ModelReply):
-                return replace(self, answer=chunk.text)
+                return replace(self, answer=chunk.text, writer=model.name)
         return self
 
     @cached_property
@@ -239,17 +252,24 @@ class ProposalTrial:
             if more.reach > reach or (together and takes_nothing):
                 together, reach = [*together, phrase], more.reach
                 best.append(more)
+        best += (replace(self._with(sentence), by=self.writer) for sentence in self._written())
         # When to use a tool may come before what it does, too.
         best += [
-            self._measured(one.sentence, put_first(one.sentence, self._tool.description)) for one in best
+            replace(self._measured(one.sentence, put_first(one.sentence, self._tool.description)), by=one.by)
+            for one in best
         ]
-        best += map(self._with, self._written())
         yield from (one for one in best if one.reach[0] >= before[0] and self._wins(one))
 
     def _wins(self, one: _Tried) -> bool:
-        """Whether a request that misses the tool finds it, or sooner."""
+        """Whether a request that misses the tool finds it, or sooner, or comes to half of a low rank."""
         ranks = (one.effect.ranks[query] for query in self.missed[:_MOST_OWN])
-        return any(after and after <= FOUND and (not before or after < before) for before, after in ranks)
+        return any(
+            after
+            and (not before or after < before)
+            and (after <= FOUND or (before and after <= before / 2))
+            and after <= 2 * FOUND
+            for before, after in ranks
+        )
 
     def _phrases(self) -> list[tuple[str, str]]:
         """(verb, noun phrase) of what requests ask for and what there are grounds for, in English."""
@@ -263,7 +283,9 @@ class ProposalTrial:
         for one in Grounds(self.rankers.index, self._tool, self.cases).admitted(asked):
             phrase = one.listed(known)
             found[phrase] = found.get(phrase) or one.verb
-        return [(verb, phrase) for phrase, verb in found.items()][:_MOST_TRIED]
+        meant = Meant(self.rankers, self._tool, self.cases).near(self._wanted)
+        asked_for = ((verb, phrase) for phrase, verb in found.items())
+        return list(islice(chain(asked_for, meant), _MOST_TRIED))
 
     @property
     def _rival(self) -> Tool | None:

@@ -196,7 +196,7 @@ async def _show_why(
         )
         proposals = (trial if model is None else await trial.written_by(model)).all()
     tried = [
-        {"sentence": one.sentence, "description": one.description, "effect": asdict(one.effect)}
+        {"sentence": one.sentence, "description": one.description, "effect": asdict(one.effect), "by": one.by}
         for one in proposals
     ]
     data = asdict(found) | {"proposals": tried} | search_json(client)

@@ -179,6 +179,7 @@ _PROPOSALS = (
     Column("rank", lambda one: ordinal(one.effect.reached), NUMBER),
     Column("tokens", lambda one: f"{one.effect.tokens:+,}", NUMBER),
     Column("where", lambda one: "first" if is_first(one) else "last"),
+    Column("by", lambda one: one.by or "phrases"),
     Column("sentence"),
 )
 LEDGER = ("signal", "word", "this tool", "to beat", "difference")

@@ -13,12 +13,14 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import ContentSwitcher, Input, Static, TextArea
 
+from inspector.app.context import Job
 from inspector.app.dialogs.export import ToolPicker
 from inspector.app.place import Destination, EditPage, FindingsPage, SearchPage, WhyNotPage, WorklistPage
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import ServerState, SessionState
+from inspector.features.check.proposal import ProposalTrial
 from inspector.features.search.edit_pane import EditPane
 from inspector.features.search.rankers_pane import RankersPane
 from inspector.features.search.results_pane import NO_RANKS, ResultList
@@ -56,6 +58,7 @@ class SearchScreen(Rewords, SourceChanges):
         Binding("c", f"pane('{RANKERS}')", "rankers", show=False, id="find.rankers"),
         Binding("i", "ask", "query", id="find.ask"),
         Binding("m", "reword", "reword", id="find.reword"),
+        Binding("M", "write", "sentences by the model", show=False, id="find.write"),
         Binding("a", "keep", "keep request", id="find.keep"),
         Binding("A", "keep_failing", "all that miss", show=False, id="find.keep_failing"),
         Binding("p", "pick", "pick your tool", id="find.pick"),
@@ -67,7 +70,8 @@ class SearchScreen(Rewords, SourceChanges):
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
         "f definition of the tool under the cursor; s score: every part, minus an average tool's (A).",
-        "w why not: missing words, sentences tried (e edits with the one that helps), the tool to beat.",
+        "w why not: missing words, sentences tried (e edits with the one that helps), the tool to beat. There",
+        "M asks the session's model for sentences once; each is tried as ours are, and shown as the model's.",
         "e edit: a draft; ctrl+s shows it as a change of the source, x exports it, ctrl+y copies its text.",
         "too alike: a cosine of 0.8 or more. Below stand the requests of the file toolsight.requests:",
         "a adds the request and your tool to it, A all labelled requests and searches that miss.",
@@ -352,6 +356,19 @@ class SearchScreen(Rewords, SourceChanges):
     @on(EditPane.Tried)
     def _show_tried(self) -> None:
         self._worklist.draw()
+
+    def action_write(self) -> None:
+        """Ask the session's model for sentences for the tool that is explained."""
+        pane = self.query_one(WhyNotPane)
+        trial = pane.trial if self.pane_name == WHY_NOT and self._pane_is_in_sight else None
+        if trial is None:
+            self.warn("Press w on a tool that is not first, then M.")
+            return
+
+        async def work(_: Job) -> ProposalTrial:
+            return await self.commands.ask_writer(trial.written_by)
+
+        self.run_stoppable("writing", work, pane.try_written)
 
     def action_keep(self) -> None:
         """Keep the request in sight with the tool it should find: yours, or one that is asked for."""

@@ -115,6 +115,7 @@ def proposal(one: Proposal) -> Record:
     sentence = visible(one.sentence, limit=2_000, newlines=False)
     reached = Content.styled(f"→ {ordinal(one.effect.reached)}", "bold $text-success")
     where = " as the first sentence" if is_first(one) else ""
+    where += f" by {visible(one.by, limit=60, newlines=False)}" if one.by else ""
     cells = (
         Content.assemble(("+ ", "$accent"), sentence, (where, MUTED)),
         reached,
@@ -177,6 +178,7 @@ class WhyNotPane(Pane):
         self._index: object = None
         self._proposals: tuple[Proposal, ...] = ()
         self._is_first = False
+        self.trial: ProposalTrial | None = None
 
     def compose(self) -> ComposeResult:
         yield Static(id="verdict")
@@ -217,7 +219,7 @@ class WhyNotPane(Pane):
             self._say(missing(topic.tool_id, topic.request.query, *why))
 
     def _clear(self) -> None:
-        self._proposals = ()
+        self._proposals, self.trial = (), None
         for name in ("#reasons", "#sentence"):
             self.query_one(name, Static).update("")
         for name in _LISTS:
@@ -242,16 +244,33 @@ class WhyNotPane(Pane):
             found = why_not(rankers, ranker, request, tool_id, rules)
             job.tell(partial(self._found, found, rules, len(rankers.index.tools)))
             proposed: tuple[Proposal, ...] = ()
-            if not request.tool_names and found.rival is not None:
+            if not request.tool_names and (found.rival is not None or found.cut is not None):
                 given = self.retrieval.given(rankers.index)
                 cases = (*given, *added_cases(records, given))
                 missed = tuple(dict.fromkeys((request.query, *also)))
                 trial = ProposalTrial(rankers, ranker, tool_id, missed, cases, count)
-                for proposed in trial.run(job.stopped):
-                    job.tell(partial(self._propose, proposed))
+                job.tell(partial(setattr, self, "trial", trial))
+                proposed = self._tried(job, trial)
             job.tell(partial(self._propose, proposed, is_done=True))
 
         self.run_job(_JOB, explain, lambda _: None, failed=lambda error: self._say(failure_line(error)))
+
+    def _tried(self, job: Job, trial: ProposalTrial) -> tuple[Proposal, ...]:
+        proposed: tuple[Proposal, ...] = ()
+        for proposed in trial.run(job.stopped):
+            job.tell(partial(self._propose, proposed))
+        return proposed
+
+    def try_written(self, trial: ProposalTrial) -> None:
+        """Try what a model wrote beside what is made of phrases, unless another tool is explained by now."""
+        if self.trial is None or replace(trial, answer="", writer="") != self.trial:
+            return
+
+        def work(job: Job) -> None:
+            job.tell(partial(self._propose, self._tried(job, trial), is_done=True))
+
+        self._propose(())
+        self.run_job(_JOB, work, lambda _: None)
 
     def _found(self, found: WhyNot, rules: SearchRules, tools: int) -> None:
         self._say(verdict(found, limit=rules.limit, closest=rules.closest_threshold, tools=tools))
@@ -267,8 +286,8 @@ class WhyNotPane(Pane):
     def _propose(self, proposals: tuple[Proposal, ...], *, is_done: bool = False) -> None:
         listed = self.query_one("#proposals", RecordList)
         if is_done:
-            chosen = "Sentences tried, smallest first; enter shows the change"
-            listed.border_title = chosen if proposals else "Sentences tried"
+            chosen = "Sentences tried, smallest first; enter shows the change, M asks the model"
+            listed.border_title = chosen if proposals else "Sentences tried; M asks the model for some"
             listed.empty = _FIRST if self._is_first else _NO_SENTENCE
         else:
             listed.border_title = "Trying sentences …"

@@ -36,7 +36,7 @@ def require_writer(model: str) -> None:
     """Raise ModelError for the stand-in that is there where no model was chosen."""
     if model == _RULES_ALONE:
         hint = "Choose a language model: --model in the terminal, ctrl+o in the app."
-        raise ModelError(f"{model} follows rules and cannot reword a request", hint=hint)
+        raise ModelError(f"{model} follows rules and cannot write", hint=hint)
 
 
 async def reword(model: ChatModel, query: str, offer: SearchOffer) -> Rewording:

@@ -115,6 +115,13 @@ class PhraseVectors:
         near, weights, _nearest = self._nearest(_unit(vector @ self.mapping))
         return [(self._phrase(n), weight) for n, weight in zip(near.tolist(), weights.tolist(), strict=True)]
 
+    def meant_near(self, request: Vector, passages: NDArray[np.float32], most: int) -> list[str]:
+        """What phrases mean that is near to a request and to one of a tool's passages, nearest first."""
+        meanings = self.meanings * np.float32(self.unit)
+        nearness = meanings @ self.read(request) + (meanings @ passages.T).max(axis=1)
+        order = np.argsort(-nearness, kind="stable")[: 2 * most].tolist()
+        return list(dict.fromkeys(self._phrase(number).meaning for number in order))[:most]
+
     def _phrase(self, number: int) -> Phrase:
         of_own = number < len(self.own)
         return self.own[number] if of_own else phrases()[number - len(self.own)]
@@ -211,6 +218,10 @@ class Phrasebook:
         """The phrase that a request is read like, by the model's vector of it or else by its static one."""
         near = self._near_static(text) if vector is None or self._model is None else self._model.near(vector)
         return near[0][0] if near else None
+
+    def meant_near(self, request: Vector, passages: NDArray[np.float32], most: int) -> list[str]:
+        """What phrases near to both mean, by the model's vectors; nothing without a table for them."""
+        return self._model.meant_near(request, passages, most) if self._model is not None else []
 
     def meant(self, text: str) -> Mapping[str, float]:
         """The terms of what the phrases near to a request mean, by static vectors, and their weights."""

@@ -8,16 +8,20 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from inspector.access.reach import EvalCase
+from inspector.cli.composition import make_embedder, make_static_embedder
+from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Annotations, Tool
 from inspector.features.check.facts import effect_lines
 from inspector.features.check.finding import Effect, Loser, Proposal
 from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial
-from inspector.features.check.wording import Grounds, asked_in
+from inspector.features.check.wording import Grounds, Meant, asked_in
 from inspector.search.answer.standing import Standings
+from inspector.search.index.semantics import Semantics
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from tests.support.fakes import ToldModel, says
 from tests.support.hostile import with_hostile_text
-from tests.support.retrieval import rankers_of
+from tests.support.memory_vectors import MemoryVectors
+from tests.support.retrieval import rankers_of, semantic_index
 
 
 def _parameters(**properties: dict[str, object]) -> dict[str, object]:
@@ -199,3 +203,58 @@ def test_effects_say_who_rises_who_falls_and_who_loses() -> None:
     ):
         assert line in text
     assert "same" not in text
+
+
+def _k8s(name: str, description: str, **properties: dict[str, object]) -> Tool:
+    return Tool("k8s", name, description, _parameters(**properties))
+
+
+ACTION: dict[str, object] = {
+    "enum": ["status", "undo"],
+    "description": "Undo rolls back to an earlier revision.",
+}
+CLUSTER = (
+    _k8s("rollout", "Manage the rollout of a deployment.", action=ACTION),
+    _k8s("delete_relations", "Delete relations between entities."),
+    _k8s("delete_entities", "Delete entities and their relations."),
+    *(_k8s(f"other_{number}", f"Does something else, number {number}.") for number in range(9)),
+)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> CatalogRankers:
+    embedder = make_embedder("packaged")
+    assert embedder is not None
+    semantics = Semantics(embedder, MemoryVectors(), make_static_embedder())
+    return CatalogRankers(semantic_index(CLUSTER, semantics), DiscoverySettings())
+
+
+def test_a_phrase_near_to_the_request_says_what_the_tool_does_in_the_words_of_interfaces(
+    shipped: CatalogRankers,
+) -> None:
+    asked = ["yesterday's release was broken, the version before has to come back"]
+    told = [" ".join(one) for one in Meant(shipped, CLUSTER[0], ()).near(asked)]
+    assert "roll back a deployment to a previous revision" in told
+    assert not any("version" in one or "release" in one for one in told)
+
+
+def test_nothing_is_said_that_is_the_work_of_another_tool_that_repeats_the_tool_or_that_it_does_not_do(
+    shipped: CatalogRankers,
+) -> None:
+    relations, entities = (
+        [" ".join(one) for one in Meant(shipped, tool, ()).near(["Hugo and Carmen aren't together any more"])]
+        for tool in CLUSTER[1:3]
+    )
+    assert not any(one.startswith(("delete a relation", "delete relations")) for one in entities)
+    assert "delete relations between entities" not in relations
+    assert list(Meant(shipped, CLUSTER[3], ()).near(["send a message to Ann"])) == []
+
+
+def test_without_vectors_no_phrase_is_near() -> None:
+    assert list(Meant(CATALOGS[False], INVOICE, RIGHT).near([BILL])) == []
+
+
+async def test_a_models_sentence_is_shown_as_the_models() -> None:
+    found = (await _trial("print a bill").written_by(ToldModel(says("Prints a bill.")))).all()
+    assert {one.sentence: one.by for one in found}["Prints a bill."] == ToldModel().name
+    assert {one.by for one in _trial(BILL).all()} == {""}

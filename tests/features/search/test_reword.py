@@ -156,7 +156,7 @@ def test_without_a_chosen_model_it_is_an_error_with_a_hint_before_anything_is_st
 ) -> None:
     done = toolsight("search", TYPED, "--reword", "--", "no-such-program")
     assert done.exit_code == Exit.FAILED
-    assert "error: demo/planner follows rules and cannot reword a request" in done.stderr
+    assert "error: demo/planner follows rules and cannot write" in done.stderr
     assert "hint:  Choose a language model: --model" in done.stderr
     assert "no-such-program" not in done.stderr
 
@@ -252,7 +252,7 @@ async def test_the_rules_of_the_demo_say_that_they_cannot_reword() -> None:
         rig.model.name = "demo/planner"
         await _typed(pilot, "money back")
         await pilot.press("m")
-        await until(pilot, lambda: "cannot reword a request" in toasts(pilot))
+        await until(pilot, lambda: "follows rules and cannot write" in toasts(pilot))
         assert "Choose a language model" in toasts(pilot)
         assert rig.model.requests == []
         assert _queries(rig) == ["money back"]
