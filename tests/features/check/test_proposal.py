@@ -10,11 +10,11 @@ from hypothesis import given, settings, strategies as st
 from inspector.access.reach import EvalCase
 from inspector.cli.composition import make_embedder, make_static_embedder
 from inspector.core.settings import DiscoverySettings
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import Tool
 from inspector.features.check.facts import effect_lines
 from inspector.features.check.finding import Effect, Loser, Proposal
 from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial
-from inspector.features.check.wording import Grounds, Meant, asked_in
+from inspector.features.check.wording import Meant
 from inspector.search.answer.standing import Standings
 from inspector.search.index.semantics import Semantics
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -60,66 +60,13 @@ def _trial(
     tool: Tool = INVOICE,
     cases: Sequence[EvalCase] = RIGHT,
     rankers: CatalogRankers = CATALOGS[True],
+    answer: str = "",
 ) -> ProposalTrial:
-    return ProposalTrial(rankers, "hybrid", tool.id, missed, cases, _words)
+    return ProposalTrial(rankers, "hybrid", tool.id, missed, cases, _words, answer)
 
 
 def _sentences(found: Sequence[Proposal]) -> list[str]:
     return [one.sentence for one in found]
-
-
-@pytest.mark.parametrize("semantic", [True, False])
-def test_bill_number_77_is_answered_by_a_sentence_on_bills_without_77(semantic: bool) -> None:
-    found = _trial(BILL, rankers=CATALOGS[semantic]).all()
-    assert "Use this for a bill." in _sentences(found)
-    assert not any("77" in one.description or "number" in one.description for one in found)
-    for one in found:
-        before, after = one.effect.ranks[BILL]
-        assert before is None
-        assert after
-
-
-def _grounds(tool: Tool, request: str, *cases: EvalCase) -> list[str]:
-    index = rankers_of((*TOOLS[3:], tool)).index
-    admitted = Grounds(index, tool, (*RIGHT, *cases)).admitted(asked_in(request))
-    return [" ".join((one.verb, *one.words)).strip() for one in admitted]
-
-
-def test_what_a_tool_does_is_said_with_its_own_verb() -> None:
-    request = "send a reminder to the new customers"
-    assert _grounds(REMINDER, request) == ["send reminder"]
-    assert _grounds(replace(REMINDER, name="reminder", description="Sends it."), request) == ["send reminder"]
-    assert _grounds(replace(REMINDER, name="reminder"), request) == []
-    assert _grounds(Tool("crm", "get_invoice", "Get one."), "show me bill 77") == ["show bill"]
-    assert _grounds(Tool("crm", "searchInvoice", "Get one."), "is there an invoice for me?") == [
-        "find invoice"
-    ]
-    assert _grounds(Tool("crm", "deleteInvoice", "Gone for good."), "is there an invoice for me?") == []
-    taken = Tool("crm", "find_card_in_deck", "Find a card in a deck.", _parameters(deck={}, card={}))
-    assert _grounds(taken, "find a card of the deck of the game") == ["find card"]
-
-
-def test_a_tool_that_changes_something_is_never_for_a_request_that_only_asks() -> None:
-    for tool in (VOID, replace(INVOICE, annotations=Annotations(destructive=True))):
-        rankers = rankers_of([tool if one.id == tool.id else one for one in TOOLS])
-        found = _sentences(_trial(BILL, "show an invoice", tool=tool, rankers=rankers).all())
-        assert not any(one.startswith("Use this") for one in found)
-
-
-def test_without_grounds_in_the_tools_own_texts_nothing_is_said() -> None:
-    for request in ("book a flight to Oslo", "delete the customers", "find horoscopes"):
-        assert not any("Use this" in one for one in _sentences(_trial(request).all()))
-
-
-def test_a_noun_of_many_labelled_requests_has_grounds_unless_other_tools_are_asked_for_it_too() -> None:
-    asked = ("find a horoscope for Leo", "is there a horoscope for today", "read me a horoscope on love")
-    tool = Tool("stars", "daily", "Says what the day brings.")
-    own = [EvalCase(text, text, (frozenset({tool.id}),)) for text in asked]
-    others = [EvalCase(name, f"a horoscope of {name}", (frozenset({f"crm:{name}"}),)) for name in "ab"]
-    missed = "show me a horoscope"
-    assert _grounds(tool, missed, *own) == ["horoscope"]
-    assert _grounds(tool, missed, *own[:2]) == []
-    assert _grounds(tool, missed, *own, *others) == []
 
 
 def test_a_sentence_with_which_another_tool_loses_its_first_place_is_not_proposed() -> None:
@@ -127,22 +74,15 @@ def test_a_sentence_with_which_another_tool_loses_its_first_place_is_not_propose
     index, ranker = CATALOGS[True].index, CATALOGS[True].get("hybrid")
     first = index.ids[ranker.rank(known).order(1)[0]]
     case = EvalCase("1", known, (frozenset({first}),))
-    assert len(_trial(BILL).all()) == 1
-    assert _trial(BILL, cases=(case,)).all() == ()
-
-
-def test_a_word_that_many_tools_have_says_nothing_about_one() -> None:
-    tool = Tool("crm", "invoice_box", "The box.")
-    many = [Tool("crm", f"t{number}", "An invoice." if number < 3 else "Other.") for number in range(20)]
-    for others, admitted in ((many, []), (many[3:], ["invoice"])):
-        grounds = Grounds(rankers_of((*others, tool)).index, tool, ())
-        assert [one.head for one in grounds.admitted(asked_in("open an invoice for me"))] == admitted
+    assert len(_trial(BILL, answer="Use this for a bill.").all()) == 1
+    assert _trial(BILL, cases=(case,), answer="Use this for a bill.").all() == ()
 
 
 WORDS = (
     "show|me|an|invoice|bill|the|customers|77|Alvarez|“late fee”|send|a|reminder|order|İx|\ud800|\0"
     "|search|wiki|pages|of|x@y.z"
 )
+WRITTEN = "Shows a bill.\nSends a reminder to customers.\nFinds pages of the wiki and the orders."
 texts = st.lists(st.sampled_from(re.split(r"\|", WORDS)), max_size=8).map(" ".join)
 
 
@@ -151,7 +91,7 @@ texts = st.lists(st.sampled_from(re.split(r"\|", WORDS)), max_size=8).map(" ".jo
 def test_a_proposal_is_what_a_fresh_ranking_finds_and_takes_nothing_from_others(
     missed: list[str], tool: Tool, semantic: bool
 ) -> None:
-    trial = _trial(*missed, tool=tool, rankers=CATALOGS[semantic])
+    trial = _trial(*missed, tool=tool, rankers=CATALOGS[semantic], answer=WRITTEN)
     found = trial.all()
     assert len(found) <= MOST_SHOWN
     tokens = [one.effect.tokens for one in found]
@@ -177,7 +117,7 @@ def test_a_proposal_is_what_a_fresh_ranking_finds_and_takes_nothing_from_others(
 def test_hostile_texts_do_no_harm(text: str) -> None:
     tool = replace(INVOICE, description=text)
     rankers = rankers_of((tool, *TOOLS[1:]), semantic=False)
-    for one in _trial(text[:2_000], BILL, rankers=rankers).all():
+    for one in _trial(text[:2_000], BILL, tool=tool, rankers=rankers, answer=f"{text}\n{WRITTEN}").all():
         assert one.sentence.isprintable()
 
 
@@ -233,8 +173,8 @@ def test_a_phrase_near_to_the_request_says_what_the_tool_does_in_the_words_of_in
     shipped: CatalogRankers,
 ) -> None:
     asked = ["yesterday's release was broken, the version before has to come back"]
-    told = [" ".join(one) for one in Meant(shipped, CLUSTER[0], ()).near(asked)]
-    assert "roll back a deployment to a previous revision" in told
+    told = list(Meant(shipped, CLUSTER[0], ()).near(asked))
+    assert "Use this to roll back a deployment to a previous revision." in told
     assert not any("version" in one or "release" in one for one in told)
 
 
@@ -242,11 +182,11 @@ def test_nothing_is_said_that_is_the_work_of_another_tool_that_repeats_the_tool_
     shipped: CatalogRankers,
 ) -> None:
     relations, entities = (
-        [" ".join(one) for one in Meant(shipped, tool, ()).near(["Hugo and Carmen aren't together any more"])]
+        list(Meant(shipped, tool, ()).near(["Hugo and Carmen aren't together any more"]))
         for tool in CLUSTER[1:3]
     )
-    assert not any(one.startswith(("delete a relation", "delete relations")) for one in entities)
-    assert "delete relations between entities" not in relations
+    assert not any("delete a relation" in one or "delete relations" in one for one in entities)
+    assert "Use this to delete relations between entities." not in relations
     assert list(Meant(shipped, CLUSTER[3], ()).near(["send a message to Ann"])) == []
 
 
@@ -257,4 +197,3 @@ def test_without_vectors_no_phrase_is_near() -> None:
 async def test_a_models_sentence_is_shown_as_the_models() -> None:
     found = (await _trial("print a bill").written_by(ToldModel(says("Prints a bill.")))).all()
     assert {one.sentence: one.by for one in found}["Prints a bill."] == ToldModel().name
-    assert {one.by for one in _trial(BILL).all()} == {""}
