@@ -70,7 +70,7 @@ class SearchScreen(Rewords, SourceChanges):
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
         "f definition of the tool under the cursor; s score: every part, minus an average tool's (A).",
-        "w why not: missing words, sentences tried (e edits with the one that helps), the tool to beat. There",
+        "w why not: missing words, sentences tried (e edits with the best), the tool to beat. There",
         "M asks the session's model for sentences once; each is tried as ours are, and shown as the model's.",
         "e edit: a draft; ctrl+s shows it as a change of the source, x exports it, ctrl+y copies its text.",
         "too alike: a cosine of 0.8 or more. Below stand the requests of the file toolsight.requests:",
