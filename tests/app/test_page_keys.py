@@ -1,6 +1,5 @@
 """Keys of every page: help, palette, key maps, export, consent."""
 
-import json
 import re
 from pathlib import Path
 
@@ -27,28 +26,26 @@ from tests.support.examples import examples
 from tests.support.memory_servers import MemoryServer
 from tests.support.workbench import opened
 from tests.widgets.hostile import dangerous
-from widgets import PlainInput
 
 
-async def test_an_export_may_be_json_lines_and_never_overwrites_at_once(
+async def test_an_export_has_what_is_shown_and_never_overwrites_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with app_rig() as (pilot, rig):
-        written = tmp_path / "toolsight-s.jsonl"
+        written = tmp_path / "events.html"
         written.write_text("mine")
         await goes(pilot, "events")
         await pilot.press(*["t"] * GROUPS.index(ALL), "x")
         await until(pilot, lambda: isinstance(pilot.app.screen, ExportDialog))
-        pilot.app.screen.query_one(PlainInput).value = written.name
         await pilot.press("enter")
         problem = pilot.app.screen.query_one("#path-note", Static)
         await until(pilot, lambda: "exists" in str(problem.render()))
         assert written.read_text() == "mine"
         await pilot.press("enter")
         await until(pilot, lambda: not isinstance(pilot.app.screen, ExportDialog))
-        lines = [json.loads(line) for line in written.read_text().splitlines()]
-        assert [line["seq"] for line in lines] == [record.seq for record in rig.store.read("s")]
+        numbers = re.findall(r'data-of="#">(\d+)<', written.read_text())
+        assert [*map(int, numbers)] == [record.seq for record in rig.store.read("s")]
 
 
 async def test_a_no_leaves_without_starting_anything() -> None:

@@ -1,7 +1,8 @@
 """Events: one kind a type. Also the strategies that other tests make streams of events with."""
 
+import json
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -9,6 +10,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from hypothesis import given, strategies as st
 
 from inspector.core.events import EVENT_TYPES, Event, Record, SearchPerformed
+from inspector.core.events.base import record_json
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.schema.json_value import JsonObject
 
@@ -67,6 +69,11 @@ events: st.SearchStrategy[Event] = st.one_of(list(events_by_kind.values()))
 def records(stream: list[Event], session: str = "s") -> list[Record]:
     """The events as a session's stream, one second apart."""
     return [Record(session, seq, float(seq), event) for seq, event in enumerate(stream, start=1)]
+
+
+def json_lines(recorded: Iterable[Record]) -> str:
+    """The records as `toolsight sessions show --as events --json` has them, a line each."""
+    return "".join(f"{json.dumps(record_json(record), default=str)}\n" for record in recorded)
 
 
 def test_every_event_type_can_be_stored_under_a_kind_of_its_own() -> None:

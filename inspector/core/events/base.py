@@ -1,8 +1,7 @@
 """The base class of all events, and the record that gives an event its position in a stream."""
 
-import json
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
@@ -73,8 +72,3 @@ def record_json(record: Record) -> dict[str, Any]:
         "kind": record.kind,
         "event": asdict(record.event),
     }
-
-
-def json_lines(records: Sequence[Record]) -> str:
-    """One line per record; ASCII only, so that the file is safe in any terminal."""
-    return "".join(json.dumps(record_json(record), default=str) + "\n" for record in records)

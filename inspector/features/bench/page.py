@@ -15,7 +15,7 @@ from inspector.core.number import count
 from inspector.core.ranking import SearchRequest
 from inspector.features.bench import bench_text as content
 from inspector.features.bench.bench_text import DEFAULT_RANKERS, page
-from inspector.features.bench.ranker_bench import LiveBench, Measured, json_text
+from inspector.features.bench.ranker_bench import LiveBench, Measured
 from inspector.search.index.tool_index import words_alone
 from inspector.search.ranker.ranker_list import RANKERS
 from widgets import RecordList
@@ -76,7 +76,7 @@ class BenchScreen(ListPage):
         Binding("v", "other_view", "recorded runs", id="page.view"),
         Binding("space", "choose", "choose", id="bench.choose"),
         Binding("r", "run", "run", id="bench.run"),
-        Binding("x", "export", "export", id="bench.export"),
+        Binding("x", "app.export", "export", id="bench.export"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Each ranker marked ✓ runs every labelled request; nothing is loaded or recorded.",
@@ -88,7 +88,7 @@ class BenchScreen(ListPage):
         "p50 and p95: half of the searches, or 95 % of them, finished within this time.",
         "enter on a ranker lists its worst requests.",
         "v plays recorded runs again, yours too, and shows what each profile finds and costs.",
-        "x exports the table, also as .json. `toolsight bench` measures without the app.",
+        "x exports the table. `toolsight bench` measures without the app.",
     )
 
     when_idle = frozenset({"run"})
@@ -204,11 +204,3 @@ class BenchScreen(ListPage):
     def action_other_view(self) -> None:
         """Play recorded runs under three profiles."""
         self.open(RunsPage())
-
-    def action_export(self) -> None:
-        """Export the table to a file."""
-        rows = [self._measured[name].row for name in RANKERS if name in self._measured]
-        if not rows:
-            self.notify("Nothing to export yet. Press r to measure the chosen rankers.", markup=False)
-            return
-        self.share(own=partial(json_text, rows), what=f".json: {count(len(rows), 'ranker')}")

@@ -1,6 +1,5 @@
 """Measures several rankers on several data sets, and tells which differ by more than chance."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
@@ -95,11 +94,6 @@ def _shares(summary: Summary, kind: Kind) -> dict[str, dict[str, float]] | None:
     if answers is None:
         return None
     return {answer: {"mean": one.value, "low": one.low, "high": one.high} for answer, one in answers.items()}
-
-
-def json_text(rows: Sequence[Row]) -> str:
-    """The rows as a JSON document."""
-    return f"{json.dumps(json_rows(rows), indent=2)}\n"
 
 
 Report = Callable[[str, int, int], None]

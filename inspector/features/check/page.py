@@ -1,6 +1,5 @@
 """The findings page: facts about definitions that keep a tool from being found, chosen or called right."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -21,7 +20,6 @@ from inspector.clients.client import real_clients
 from inspector.core.number import count
 from inspector.core.server import ServerPhase
 from inspector.features.check.checking import findings_of, places_of
-from inspector.features.check.facts import finding_json
 from inspector.features.check.finding import Finding, Place, Severity, Stage
 from inspector.features.check.schema_repair import REPAIRED, SchemaRepair, repair_lines, repairs_of
 from inspector.session.client_view import instructions_of
@@ -62,14 +60,14 @@ class FindingsScreen(ReadingPage, ToolKeys):
         Binding("t", "next_group", "group", id="findings.group"),
         Binding("space", "fold", "all", id="findings.fold"),
         Binding("r", "again", "again", id="findings.again"),
-        Binding("x", "save", "export", id="findings.save"),
+        Binding("x", "app.export", "export", id="findings.save"),
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Facts about definitions with their proof: why a tool is not found, not chosen, or called wrongly.",
         "t: one stage. trust: hidden characters, and names that collide or look alike.",
         "space shows mere notes too, or folds them away again.",
         "enter opens the tool; on a narrow terminal first the proof. w and e go to Search: why not, edit.",
-        "x exports what is listed, also as .json. `toolsight check` says the same, and is for CI.",
+        "x exports what is listed. `toolsight check` says the same on the command line and for CI.",
     )
 
     def __init__(self) -> None:
@@ -209,15 +207,6 @@ class FindingsScreen(ReadingPage, ToolKeys):
     def tool_id(self) -> str:
         finding = self.finding
         return finding.first if finding is not None and (finding.tool or finding.tools) else ""
-
-    def action_save(self) -> None:
-        """Export what is listed."""
-        listed = [self._found[int(record.key)] for record in self.list.shown]
-
-        def text() -> str:
-            return f"{json.dumps([*map(finding_json, listed)], ensure_ascii=False, indent=2, default=str)}\n"
-
-        self.share(own=text, what=f".json: {count(len(listed), 'finding')}")
 
 
 def facts(found: Sequence[Finding], tools: int, *, shows_all: bool) -> Iterator[Content]:

@@ -1,8 +1,6 @@
 """The place Find: one query, its results, and on the right what explains them."""
 
-import json
-from dataclasses import asdict, replace
-from functools import partial
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import on
@@ -420,15 +418,11 @@ class SearchScreen(Rewords, SourceChanges):
             self.search(self.request, self._made.reworded)
 
     def action_save(self) -> None:
-        """Save the draft that is being edited, or else the search."""
+        """Save the draft that is being edited, or else the page."""
         if self.pane_name == EDIT and self._pane_is_in_sight:
             self.query_one(EditPane).save()
-        elif self._report is None:
-            self.warn(NO_QUERY)
         else:
-            reworded = self._made.reworded
-            data = asdict(self._report) | ({} if reworded is None else asdict(reworded))
-            self.share(own=partial(json.dumps, data, indent=2, default=str), what=".json: the search")
+            self.share()
 
     def _has_query(self) -> bool:
         if not self.request.query.strip():

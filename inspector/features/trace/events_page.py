@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -14,8 +13,6 @@ from inspector.app.draw.line import feed_row
 from inspector.app.list_page import GroupedPage
 from inspector.app.stream import View
 from inspector.core.events import AnswerStreamed, Event, Failed, Group, Record
-from inspector.core.events.base import json_lines
-from inspector.core.number import count
 from widgets import Column, Record as Row, RecordList, SchemaTree
 
 COLUMNS = (
@@ -68,11 +65,11 @@ class EventsScreen(GroupedPage):
     help_lines: ClassVar[tuple[str, ...]] = (
         "The session's events in order, as stored: main leaves out routine events, all shows every event.",
         "enter opens an event in full; an error includes the raw reply.",
-        "t shows the next group of events, / filters by text, x exports what is shown, also as .jsonl.",
+        "t shows the next group of events, / filters by text, x exports what is shown.",
         "`toolsight sessions show` prints the same without the app.",
     )
     groups = GROUPS
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("x", "export", "export", id="events.export")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("x", "app.export", "export", id="events.export")]
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,8 +120,3 @@ class EventsScreen(GroupedPage):
         record = self._shown[key]
         data = None if isinstance(record.event, Failed) else asdict(record.event)
         self.app.push_screen(DetailScreen(f"#{record.seq} {record.kind}", full_text(record.event), data))
-
-    def action_export(self) -> None:
-        """Export the page, the session, or the shown events as JSON Lines."""
-        records = [self._shown[row.key] for row in self.list.shown if row.key in self._shown]
-        self.share(own=partial(json_lines, records), what=f".jsonl: {count(len(records), 'event')}")

@@ -1,6 +1,5 @@
 """The bench page, and its requests, driven by keys."""
 
-import json
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -95,14 +94,15 @@ async def test_what_was_measured_is_no_search_is_listed_exported_and_marked_once
         await pilot.press("escape")
         await pilot.press("x")
         await until(pilot, lambda: isinstance(pilot.app.focused, PlainInput))
-        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "bench.json")
+        pilot.app.screen.query_one(PlainInput).value = str(tmp_path / "bench.html")
         await pilot.press("enter")
-        await until(pilot, (tmp_path / "bench.json").exists)
+        await until(pilot, (tmp_path / "bench.html").exists)
         await until(pilot, lambda: isinstance(pilot.app.screen, BenchScreen))
         rig.servers["shop"].change([Tool("shop", "lend_book", "Lend a book.")])
         await until(pilot, lambda: "have changed" in said(pilot, "#bench-status"))
         await until(pilot, lambda: "over 7 tools" in said(pilot, "#bench-facts"))
-    assert len(json.loads((tmp_path / "bench.json").read_text())) == 6
+    text = (tmp_path / "bench.html").read_text()
+    assert all(name in text for name in ("hybrid", "fuzzy", "nDCG@10"))
 
 
 def test_the_status_says_what_goes_on_or_what_to_do() -> None:

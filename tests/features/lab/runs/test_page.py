@@ -17,7 +17,6 @@ from inspector.app.place import SearchPage, TracePage
 from inspector.cli.location import shipped_recording
 from inspector.core.budget import Prices, Tokenizer
 from inspector.core.events import Record
-from inspector.core.events.base import json_lines
 from inspector.core.report import Table
 from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.conversation import RunSource
@@ -34,6 +33,7 @@ from inspector.features.lab.runs.recorded_run import Need, PlayedRun, Spent
 from inspector.mcp.recorded_link import RecordedMessage, RecordedRun
 from inspector.session.assembly import Ports
 from inspector.tokens.counter import TiktokenCounter
+from tests.core.test_event import json_lines
 from tests.features.lab.runs.test_recorded_runs import LEND, LENDING, call, ports, run_of, step
 from tests.features.lab.runs.test_recorded_session import ASKED, LENT, imported, session
 from tests.support.app import app_rig, destinations, goes, said, seen, until

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted, Record
-from inspector.core.events.base import json_lines, record_json
+from inspector.core.events.base import record_json
 from inspector.core.tool import Tool
 from inspector.features.agents.agent_session import AgentSession
 from inspector.features.agents.importing import Importer
@@ -24,6 +24,7 @@ from inspector.features.lab.runs.recorded_run import Kept, RunSetup, play
 from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedMessage, RecordedRun, RecordedStep
 from inspector.store.store import MemoryStore
+from tests.core.test_event import json_lines
 from tests.features.lab.runs.test_recorded_runs import LEND, SOIL, WATER, call, ports, run_of, step
 from tests.support.fakes import WordCounter
 from tests.support.recordings import LIBRARY, write
