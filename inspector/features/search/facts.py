@@ -284,7 +284,7 @@ def _answered(answer: Answer, probability: float | None, threshold: float) -> st
 
 def others_changed(changed: int, of: int, what: str) -> str:
     """“2 of 19 other requests change”."""
-    return f"{changed:,} of {count(of, what)} {'changes' if of == 1 else 'change'}"
+    return f"{changed:,} of {count(of, what)} {'changes' if changed == 1 else 'change'}"
 
 
 def sizes_changed(effect: QueryEffect, was: int, now: int) -> str:

@@ -72,7 +72,7 @@ def written(query: str, tool_id: str) -> str:
     """A request and its tool as a line. Raises ConfigError for what would be read as something else."""
     line = clean(f"{one_line(query)} {ARROW} {tool_id}")
     one = next((read.expectation for read in lines_in(line)), None)
-    if one is None or one.tools != {tool_id} or one.within > 1 or one.confidence:
+    if one is None or one.tools != {tool_id}:
         raise ConfigError("this request cannot be written as a line", hint=_UNWRITABLE)
     return f"{line}\n"
 

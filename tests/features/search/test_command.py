@@ -73,5 +73,5 @@ def test_another_description_is_told_as_the_answer_and_rank_that_it_changes(
     draft = ("search", QUERY, "--why", "get_alerts", "--try-description", text, *configured)
     found, told = answer(toolsight, *draft), toolsight(*draft).stdout
     assert (found["answer_before"], found["answer_after"], found["after"]["rank"]) == ("found", "found", 1)
-    assert re.search(r"^found → found, \w+(?: result)? → 1st$", told, re.MULTILINE)
-    assert re.search(r"\d+ of \d+ labelled requests change", told)
+    assert re.search(r"^found \d+ % → found \d+ %, \w+ → 1st$", told, re.MULTILINE)
+    assert re.search(r"\d+ of \d+ labelled requests changes?", told)

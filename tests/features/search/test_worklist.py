@@ -102,15 +102,17 @@ async def test_a_keeps_the_request_in_sight_with_the_tool_it_should_find(tmp_pat
 
 async def test_each_save_ranks_all_of_them_again_and_says_what_each_gained_or_lost(tmp_path: Path) -> None:
     async with _empty(tmp_path) as (pilot, rig):
-        await _kept(pilot, (LATE, LISTS), (LATE, "shop:refund_order"), (FORECAST, "weather:get_forecast"))
+        wanted = (LATE, LISTS), (LATE, "shop:refund_order"), (FORECAST, "weather:get_forecast")
+        await _kept(pilot, *wanted, (LATE, "shop:void_order"))
         lists, refunds = rig.servers["shop"].tools
         better = replace(lists, description="Refund a late order. Refund orders that are late.")
         rig.servers["shop"].change([better, refunds])
-        await until(pilot, lambda: [cells[3] for cells in _cells(pilot)] == ["▲ 1", "▼ 1", "="])
-        assert [cells[0] for cells in _cells(pilot)] == ["✓", "✕", "✓"]
+        await until(pilot, lambda: [cells[3] for cells in _cells(pilot)] == ["▲ 1", "▼ 1", "=", ""])
+        assert [cells[0] for cells in _cells(pilot)] == ["✓", "✕", "✓", "✕"]
         assert "saved: 2 of 3 changed" in seen(pilot)
         rig.servers["shop"].change([better, refunds, replace(refunds, name="void_order")])
-        await until(pilot, lambda: [cells[3] for cells in _cells(pilot)] == ["=", "=", "="])
+        await until(pilot, lambda: [cells[3] for cells in _cells(pilot)] == ["=", "=", "=", ""])
+        assert "saved: 0 of 3 changed" in seen(pilot), "the fourth was not there before"
 
 
 async def test_while_their_server_is_away_the_requests_wait_greyed_and_a_save_without_a_change_counts(
