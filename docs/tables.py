@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from docs.papers import clients
 from inspector.app.app import ToolsightApp
 from inspector.app.command import bound_keys
 from inspector.cli.root import cli
@@ -75,3 +76,4 @@ def _keys() -> Iterator[tuple[str, str, str]]:
 if __name__ == "__main__":
     for path in PAGES:
         path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
+    clients.PAGE.write_text(clients.written(), encoding="utf-8")

@@ -5,12 +5,22 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from inspector.core import report
-from inspector.core.report import markdown_table
 
 
 def percent_down(fraction: float) -> str:
     """94.9 %: truncated to one decimal, never rounded up."""
     return f"{int(fraction * 1000 + 1e-9) / 10:.1f} %"
+
+
+def markdown_table(table: report.Table) -> str:
+    """The headers and rows alone."""
+    rule = ["--:" if column in table.right else "---" for column in range(len(table.headers))]
+    return "\n".join(f"| {' | '.join(map(inline, cells))} |" for cells in (table.headers, rule, *table.rows))
+
+
+def inline(text: str) -> str:
+    """The text on one line of Markdown, with `|` escaped."""
+    return " ".join(text.split()).replace("|", "\\|")
 
 
 class Origin(StrEnum):

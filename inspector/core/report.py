@@ -98,7 +98,7 @@ class Facts:
 
 
 Block = str | Table | Facts
-"""A part of a report. Terminal, pages and Markdown draw the same blocks."""
+"""A part of a report. Terminal, pages and files draw the same blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,17 +114,6 @@ def _found(value: Any, path: str) -> Any:
     for name in path.split("."):
         value = None if value is None else getattr(value, name)
     return value
-
-
-def markdown_table(table: Table) -> str:
-    """The headers and rows alone."""
-    rule = ["--:" if column in table.right else "---" for column in range(len(table.headers))]
-    return "\n".join(f"| {' | '.join(map(inline, cells))} |" for cells in (table.headers, rule, *table.rows))
-
-
-def inline(text: str) -> str:
-    """The text on one line of Markdown, with `|` escaped."""
-    return " ".join(text.split()).replace("|", "\\|")
 
 
 YES: Final = "yes"

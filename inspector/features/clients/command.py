@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import click
 
 from inspector.cli.options import CommandGroup, as_json
-from inspector.cli.table import is_json, say_report, show, side_by_side, terminal_width
+from inspector.cli.table import show, side_by_side, terminal_width
 from inspector.clients.client import all_clients, find_client
 from inspector.core.report import Block
 from inspector.features.clients.behaviour import COST, asked_table, behaviour_table
-from inspector.features.clients.facts import MORE, client_json, client_report, clients_markdown
+from inspector.features.clients.facts import MORE, client_json, client_report
 
 
 class _Clients(CommandGroup):
@@ -24,10 +24,9 @@ class _Clients(CommandGroup):
 
 
 @click.group(cls=_Clients, invoke_without_command=True)
-@click.option("--markdown", is_flag=True, help="Print everything as Markdown.")
 @as_json
 @click.pass_context
-def clients(context: click.Context, /, *, markdown: bool) -> None:
+def clients(context: click.Context, /) -> None:
     """Show how real MCP clients handle tools, with sources.
 
     \b
@@ -38,10 +37,7 @@ def clients(context: click.Context, /, *, markdown: bool) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    if markdown and not is_json():
-        say_report(clients_markdown())
-    else:
-        show(list(map(client_json, all_clients())), _list_report(terminal_width()))
+    show(list(map(client_json, all_clients())), _list_report(terminal_width()))
 
 
 def _list_report(width: int) -> Iterator[Block]:
