@@ -8,6 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
 from textual.getters import query_one
+from textual.timer import Timer
 from textual.widgets import Static
 
 from inspector.app.context import InContext, Job
@@ -73,6 +74,8 @@ def exact_json(tool: Tool) -> str:
     return json.dumps(definition(tool), ensure_ascii=False, indent=2, default=str)
 
 
+# Seconds that the cursor rests on a tool before more is found out about it.
+_RESTS = 0.15
 # So many requests and calls are shown, the newest ones.
 _MOST = 12
 _EVENTS = (SearchPerformed.kind, CallStarted.kind, CallFinished.kind)
@@ -155,6 +158,7 @@ class ToolPanel(InContext, ViewPanel):
     call = query_one(CallPanel)
     _tool_id = ""
     _drawn: tuple[object, ...] = ()
+    _waits: Timer | None = None
     _deliveries: tuple[str, Catalog | None, Sequence[ServerDelivery]] = ("", None, ())
 
     def compose(self) -> ComposeResult:
@@ -245,7 +249,10 @@ class ToolPanel(InContext, ViewPanel):
                 self._deliveries = self._deliveries if job.stopped() else known
             return record_of(session, tool, known[2], job)
 
-        self.run_job("tool", find_out, show)
+        # Not for each tool that the cursor passes.
+        if self._waits is not None:
+            self._waits.stop()
+        self._waits = self.set_timer(_RESTS, lambda: self.run_job("tool", find_out, show))
 
 
 def keep(view: TextView, text: str) -> None:
