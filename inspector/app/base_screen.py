@@ -15,7 +15,16 @@ from textual.widgets import Input, Static, TextArea
 
 from inspector.app.context import Done, Failed, InContext, Job, Work
 from inspector.app.draw.header import header
-from inspector.app.place import Activity, Destination, EditPage, Page, WhyNotPage, other_view, page_info
+from inspector.app.place import (
+    Activity,
+    Destination,
+    EditPage,
+    Page,
+    WhyNotPage,
+    other_view,
+    page_info,
+    printed_by,
+)
 from inspector.app.stream import View
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import SearchRequest
@@ -276,8 +285,9 @@ class BaseScreen(InContext, Screen[None]):
 
     def words(self) -> Sequence[str]:
         """The words after `toolsight` that print what the page shows."""
-        given = {"SERVER": self.context.opened.source, "SESSION": (self.shared_session,)}
-        return [one for word in page_info(self.page).command.split() for one in given.get(word, (word,))]
+        words = printed_by(self.page)
+        session = (self.shared_session,) if words[:1] == ("sessions",) and words[1:] else ()
+        return [*words, *(session or self.context.opened.source)]
 
     def share(self, name: str = "", own: Callable[[], str] | None = None, what: str = "") -> None:
         """Ask for a file, and write this page, its session, or `own` into it, by the ending of its name.

@@ -43,6 +43,12 @@ def page_info(name: str) -> PageInfo:
     return next(info for info in place_of(name).pages if info.name == name)
 
 
+def printed_by(page: str) -> tuple[str, ...]:
+    """The words of the command that prints what a page shows; none if no command does."""
+    commands = (command for feature in FEATURES for command in feature.commands)
+    return next((tuple(one.words.split()) for one in commands if page in one.shows), ())
+
+
 def listed(place: Place, filled: frozenset[str], here: str = "") -> tuple[PageInfo, ...]:
     """Return the pages of a place that its line lists; `filled` names those that have something to show.
 

@@ -44,8 +44,7 @@ class PageInfo:
     `part_of` names the page whose screen also shows this one; such a page has no class of its own.
     A page that is a `view_of` another one is not listed: a key on that page opens it. One with
     `has_content`, which is asked with the workbench and the parts in a thread, is listed if that is true or
-    raises ToolsightError. The palette has all of them. `command` has the words that print what it
-    shows; SERVER and SESSION in it stand for those that are shown.
+    raises ToolsightError. The palette has all of them.
     """
 
     name: str
@@ -56,7 +55,6 @@ class PageInfo:
     part_of: str = ""
     view_of: str = ""
     has_content: Callable[[Any, Parts], bool] | None = None
-    command: str = ""
 
     @property
     def screen(self) -> str:
@@ -68,12 +66,14 @@ class PageInfo:
 class CommandInfo:
     """A command by its words, such as `sessions show`. `at` is `module:name` in the feature's folder.
 
-    `section` is its heading in the program's help; what is part of a group has none.
+    `section` is its heading in the program's help; what is part of a group has none. It `shows` what these
+    pages do.
     """
 
     words: str
     at: str
     section: str = ""
+    shows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,5 @@
 """Any page, or its session, as a file to send: `x` writes it, and it has what the page shows."""
 
-import shlex
 from pathlib import Path
 
 import pytest
@@ -13,12 +12,12 @@ from inspector.app.draw.document import Document
 from inspector.app.place import PLACES, SCREENS
 from inspector.core.events import Record
 from inspector.core.report import Table
+from inspector.features.feature_list import FEATURES
 from inspector.store.codec import encode
 from inspector.store.shared_session import opened_session
 from inspector.store.store import SqliteStore
 from tests.app.test_document import ATTRIBUTES, TAGS, Read
 from tests.app.test_hostile_pages import EVIL, hostile_servers
-from tests.cli.test_help import commands
 from tests.support.app import app_rig, goes, until
 from tests.support.fakes import says, searches
 from tests.widgets.hostile import dangerous
@@ -61,11 +60,11 @@ async def test_every_page_can_be_sent_whatever_servers_say() -> None:
             assert dangerous("".join(read.texts).replace("\n", "").replace("\t", "")) == []
 
 
-def test_every_page_names_a_command_that_prints_what_it_shows() -> None:
-    known = {words for words, _ in commands()}
-    for page in (page for place in PLACES for page in place.pages):
-        words = tuple(shlex.split(page.command))
-        assert known & {words[:1], words[:2]}, page.name
+def test_what_a_page_shows_is_printed_by_a_command_and_what_a_command_shows_is_a_page() -> None:
+    pages = {page.name for place in PLACES for page in place.pages}
+    shown = {page for feature in FEATURES for command in feature.commands for page in command.shows}
+    assert pages - shown == {"runs", "scenarios"}, "what is measured there has its own words"
+    assert shown <= pages
 
 
 async def test_a_list_is_written_as_it_is_filtered_with_the_columns_that_had_no_room(tmp_path: Path) -> None:

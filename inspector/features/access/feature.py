@@ -23,8 +23,7 @@ FEATURE = Feature(
             "tools",
             at="page:AccessScreen",
             has_content=has_policy,
-            command="config access SERVER",
         ),
     ),
-    commands=(CommandInfo("config access", "command:access"),),
+    commands=(CommandInfo("config access", "command:access", shows=("access",)),),
 )

@@ -11,8 +11,10 @@ FEATURE = Feature(
             "Measure how well every ranker finds the right tools.",
             "lab",
             at="page:BenchScreen",
-            command="bench SERVER",
         ),
     ),
-    commands=(CommandInfo("bench", "command:bench", "Find"), CommandInfo("bench label", "dataset:label")),
+    commands=(
+        CommandInfo("bench", "command:bench", "Find", shows=("bench",)),
+        CommandInfo("bench label", "dataset:label"),
+    ),
 )

@@ -11,7 +11,6 @@ FEATURE = Feature(
             "Talk to a model, and see what each call sends.",
             "chat",
             at="page:SessionScreen",
-            command="sessions show SESSION",
         ),
     ),
     commands=(CommandInfo("chat", "command:chat", "Talk"),),

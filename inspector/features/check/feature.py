@@ -11,11 +11,10 @@ FEATURE = Feature(
             "What keeps tools from being found, chosen, called right.",
             "tools",
             at="page:FindingsScreen",
-            command="check SERVER",
         ),
     ),
     commands=(
-        CommandInfo("check", "command:check", "Find"),
+        CommandInfo("check", "command:check", "Find", shows=("findings",)),
         CommandInfo("diff", "diff_command:diff", "Find"),
     ),
 )

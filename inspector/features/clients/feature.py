@@ -11,7 +11,6 @@ FEATURE = Feature(
             "What Claude Code, Codex, VS Code and others do with the tools.",
             "tools",
             at="page:ClientsScreen",
-            command="clients",
         ),
         PageInfo(
             "manifest",
@@ -20,11 +19,10 @@ FEATURE = Feature(
             "tools",
             at="request_page:ManifestScreen",
             view_of="clients",
-            command="tools --request SERVER",
         ),
     ),
     commands=(
-        CommandInfo("clients", "command:clients", "See"),
+        CommandInfo("clients", "command:clients", "See", shows=("clients",)),
         CommandInfo("clients measure", "measure_command:measure"),
         CommandInfo("clients diff", "diff_command:diff"),
     ),

@@ -16,21 +16,9 @@ AUDIT: "Part[Callable[[], Audit]]" = Part(beside_session=True)
 FEATURE = Feature(
     "cost",
     pages=(
+        PageInfo("budget", "budget", "What the next request costs; what-if.", "cost", at="page:BudgetScreen"),
         PageInfo(
-            "budget",
-            "budget",
-            "What the next request costs; what-if.",
-            "cost",
-            at="page:BudgetScreen",
-            command="cost SERVER",
-        ),
-        PageInfo(
-            "ways",
-            "strategies",
-            "The same calls under five loading strategies.",
-            "cost",
-            part_of="budget",
-            command="cost SERVER",
+            "ways", "strategies", "The same calls under five loading strategies.", "cost", part_of="budget"
         ),
         PageInfo(
             "machine",
@@ -38,12 +26,11 @@ FEATURE = Feature(
             "What the servers of every MCP client cost.",
             "cost",
             at="audit.page:MachineScreen",
-            command="audit",
         ),
     ),
     commands=(
-        CommandInfo("cost", "command:cost", "Cost"),
-        CommandInfo("audit", "audit.command:audit", "Cost"),
+        CommandInfo("cost", "command:cost", "Cost", shows=("budget", "ways")),
+        CommandInfo("audit", "audit.command:audit", "Cost", shows=("machine",)),
     ),
     provide="audit.command:provide",
 )

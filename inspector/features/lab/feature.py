@@ -22,7 +22,6 @@ FEATURE = Feature(
             "The last question with every tool bound and with discovery.",
             "chat",
             at="race.page:RaceScreen",
-            command="race",
         ),
         PageInfo(
             "runs",
@@ -31,7 +30,6 @@ FEATURE = Feature(
             "lab",
             at="runs.page:RecordedRunsScreen",
             view_of="bench",
-            command="bench runs",
         ),
         PageInfo(
             "scenarios",
@@ -39,11 +37,10 @@ FEATURE = Feature(
             "Run scenarios; see what the guards count.",
             "lab",
             at="page:ScenarioScreen",
-            command="scenario",
         ),
     ),
     commands=(
-        CommandInfo("race", "command:race", "Cost"),
+        CommandInfo("race", "command:race", "Cost", shows=("race",)),
         CommandInfo("scenario", "command:scenario", "Talk"),
         CommandInfo("scenario run", "command:run_scenarios"),
         CommandInfo("scenario compare", "command:compare"),

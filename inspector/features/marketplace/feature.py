@@ -25,11 +25,10 @@ FEATURE = Feature(
             "tools",
             at="page:MarketplaceScreen",
             has_content=has_plugins,
-            command="marketplace SERVER",
         ),
     ),
     commands=(
-        CommandInfo("marketplace", "command:marketplace", "More"),
+        CommandInfo("marketplace", "command:marketplace", "More", shows=("marketplace",)),
         CommandInfo("marketplace search", "command:search"),
         CommandInfo("marketplace show", "command:show_plugin"),
         CommandInfo("marketplace install", "command:install"),

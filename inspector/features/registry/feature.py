@@ -28,11 +28,10 @@ FEATURE = Feature(
             "tools",
             at="page:RegistryScreen",
             has_content=has_tools,
-            command="registry",
         ),
     ),
     commands=(
-        CommandInfo("registry", "command:registry", "More"),
+        CommandInfo("registry", "command:registry", "More", shows=("registry",)),
         CommandInfo("registry import", "command:import_tools"),
         CommandInfo("registry show", "command:show_tool"),
         CommandInfo("registry search", "command:search"),

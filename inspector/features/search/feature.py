@@ -11,8 +11,7 @@ FEATURE = Feature(
             "Search, and see why a tool is or is not found.",
             "find",
             at="page:SearchScreen",
-            command="search SERVER",
         ),
     ),
-    commands=(CommandInfo("search", "command:search", "Find"),),
+    commands=(CommandInfo("search", "command:search", "Find", shows=("search",)),),
 )

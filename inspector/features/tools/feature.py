@@ -11,12 +11,11 @@ FEATURE = Feature(
             "Every server and tool; stderr; call a tool.",
             "tools",
             at="page:ToolsScreen",
-            command="tools SERVER",
         ),
     ),
     commands=(
         CommandInfo("servers", "command:servers", "See"),
-        CommandInfo("tools", "command:tools", "See"),
+        CommandInfo("tools", "command:tools", "See", shows=("manifest", "servers")),
         CommandInfo("call", "call_command:call", "See"),
     ),
 )

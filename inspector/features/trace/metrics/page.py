@@ -1,6 +1,6 @@
 """The telemetry page: statistics of the session that is shown, or of all that are recorded."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar
@@ -19,7 +19,7 @@ from inspector.app.list_page import GroupedPage
 from inspector.app.replay import Replay
 from inspector.app.stream import View
 from inspector.core.number import count
-from inspector.core.report import Block, Facts, Section
+from inspector.core.report import Block, Section
 from inspector.core.turns import turns
 from inspector.features.trace.metrics.facts import overview, sections
 from inspector.features.trace.metrics.gathering import KINDS, Telemetry, telemetry
@@ -113,14 +113,6 @@ class TelemetryScreen(GroupedPage):
         self._rest: Timer | None = None
         self._is_counting = False
         self._is_behind = False
-
-    def report(self) -> Iterator[Block]:
-        if (shown := self._shown.get(self._is_all)) is not None:
-            yield shown.overview
-            for section in shown.sections:
-                if section.tables:
-                    yield Facts((), section.title)
-                    yield from section.tables
 
     def words(self) -> Sequence[str]:
         return super().words()[: 2 if self._is_all else None]
