@@ -304,7 +304,7 @@ def test_a_store_learns_what_another_one_began_wrote_and_ended_and_is_not_misled
         begun = store.version()
         assert begun != quiet
         assert begun.agent_at == 201.0
-        other.append(Record("tap", 2, 202.0, CALL))
+        other.append(Record("tap", 2, 200.0, CALL))
         written = store.version()
         assert written != begun
         other.release("tap")

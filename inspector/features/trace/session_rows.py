@@ -61,6 +61,11 @@ def outline(events: int, found: Findings) -> Outline:
     return Outline(events, missed, tools, read, cost if found.model_calls else "–")
 
 
+def live_first(found: Sequence[SessionSummary]) -> list[SessionSummary]:
+    """What agents do now comes first: the session of this app has often begun after theirs."""
+    return sorted(found, key=lambda one: not (one.agent and one.is_running))
+
+
 def rows(
     found: Sequence[SessionSummary], current: str, outlines: Mapping[str, Outline]
 ) -> tuple[Record, ...]:

@@ -29,7 +29,7 @@ from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import AgentLibrary, Found, Imported
 from inspector.features.agents.unused import DAYS, recent, unused
 from inspector.features.agents.unused_facts import unused_report
-from inspector.features.trace.session_rows import COLUMNS, UNREAD, Outline, facts, outline, rows
+from inspector.features.trace.session_rows import COLUMNS, UNREAD, Outline, facts, live_first, outline, rows
 from inspector.session.difference import KINDS as COMPARED, Side, aligned, difference, difference_report
 from widgets import RecordList, plain
 
@@ -130,9 +130,8 @@ class SessionsScreen(ListPage):
         self.run_job("sessions", lambda _: replay.sessions(), self._show, failed=self._fail)
 
     def _show(self, found: Sequence[SessionSummary]) -> None:
-        # What agents do now comes first: the session of this app has often begun after theirs.
-        found = sorted(found, key=lambda one: not (one.agent and one.is_running))
-        before, self._found = self._found, found
+        before, self._found = self._found, live_first(found)
+        found = self._found
         if self.running is None:
             self.write(self._news or facts(found))
         self.list.empty = EMPTY

@@ -204,6 +204,13 @@ def _calls(pilot: Pilot[None]) -> str:
     return row[-1] if row else ""
 
 
+def test_what_agents_do_now_comes_before_what_began_later_here() -> None:
+    own = SessionSummary("own", 3.0, 3.0, "", "", 1, 0, 0, is_running=True)
+    ended = replace(own, id="ended", agent="codex", is_running=False)
+    live = [replace(ended, id=id_, is_running=True) for id_ in ("b", "a")]
+    assert [one.id for one in sessions.live_first([own, ended, *live])] == ["b", "a", "own", "ended"]
+
+
 @with_hostile_text
 def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)

@@ -26,6 +26,7 @@ FILE = """{
 \t\t"empty": {"command": "serve", "args": []},
 \t\t"far": {"type": "http", "headers": {"X-Ref": "1"}, "url": "https:\\/\\/example.com/mcp?a=b"},
 \t\t"odd": {"type": "stdio", "url": "${FAR}/mcp"},
+\t\t"key": {"url": "https://example.com/mcp?apiKey=sk-293923829382983"},
 \t}
 }\r
 """
@@ -73,6 +74,7 @@ def test_a_tap_starts_what_the_entry_started_and_the_change_is_shown(
     ("words", "says"),
     [
         (("add", "odd"), "stays as it is"),
+        (("add", "key"), "a variable or a secret"),
         (("remove", "far"), "is not tapped"),
         (("add", "nobody"), "there is no server 'nobody'"),
         (("remove", "shop"), "is not tapped"),
@@ -164,7 +166,7 @@ def test_a_tap_before_every_server_is_one_change_and_its_removal_gives_back_the_
     assert done.exit_code == 0, done.stderr
     (change,), left = json.loads(done.stdout)["changed"], json.loads(done.stdout)["left"]
     assert {"far"} <= set(change["servers"])
-    off = {"odd": "a variable or a secret"} if client == "claude-code" else {"paused": "disabled"}
+    off = {"odd": "a variable or a secret", "key": ""} if client == "claude-code" else {"paused": "disabled"}
     assert {one["server"] for one in left} == {"shop", *off}
     assert next(iter(off.values())) in done.stderr
     assert sorted(one.name for one in path.parent.glob("*.bak*")) == [f"{path.name}.bak", f"{path.name}.bak2"]
