@@ -111,7 +111,8 @@ def _read(path: Path, live: Callable[[], LiveCatalog]) -> DataSet:
     # What is wrong with the file is told before anything is started.
     cases, lines = (read_cases(path), ()) if is_json(path) else ((), read_expectations(path))
     connected = live()
-    named = (resolved(one, connected.catalog, is_whole=True) for one in lines)
+    is_whole = connected.sight.is_whole
+    named = (resolved(one, connected.catalog, is_whole=is_whole) for one in lines)
     cases = (*cases, *(as_case(one, number) for number, one in enumerate(named, 1)))
     evalset = EvalSet(_name(path.stem), connected.catalog.tools, seen_cases(cases, connected.sight))
     require_tools(connected, evalset.unknown(), where=str(path))

@@ -31,6 +31,7 @@ from inspector.core.report import YES, Fact, Question
 from inspector.features.marketplace.facts import installation_question, plugin_facts, removal_question
 from inspector.features.marketplace.marketplace import marketplace_of
 from inspector.features.marketplace.plugin import Plugin, Variable
+from inspector.search.answer.answer_text import confidence_beside
 from inspector.session.server_change import INSTALL
 from widgets import NOTHING, Column, Field, PlainInput, Record, RecordList, SchemaForm, plain, visible
 
@@ -122,12 +123,12 @@ def headline(
         note = f"   {YOURS if whole else NOT_YOURS}"
         return Content.assemble((known, "bold"), (note, MUTED), (left_out, "$text-warning"))
     found = len(report.suggestions)
-    sure = f"   confidence {percent(report.probability)}" if report.probability is not None else ""
+    sure = confidence_beside(report.probability, 0.0)
     return Content.assemble(
         (f"{found} of {count(report.considered, 'plugin')} may fit", "bold"),
         " “",
         plain(report.query, newlines=False, limit=_NAMED),
-        (f"”{sure}   {report.installed} installed, left out", MUTED),
+        ("   ".join(filter(None, ("”", sure, f"{report.installed} installed, left out"))), MUTED),
         (left_out, "$text-warning"),
     )
 

@@ -7,6 +7,8 @@ import pytest
 
 from inspector.access.policy_file import load_policy
 from inspector.access.reach import EvalCase
+from inspector.access.restriction import OpenedConfiguration
+from inspector.config.configuration import Configuration
 from inspector.core.settings import DiscoverySettings, GateSettings
 from inspector.core.tool import Catalog, Tool
 from inspector.features.bench.dataset import LiveCatalog, _read
@@ -95,6 +97,19 @@ def test_a_benchmark_asks_a_user_what_permitted_tools_can_serve(tmp_path: Path) 
     dataset = _read(path, lambda: live)
     assert [case.id for case in dataset.evalset.cases] == ["one", "three"]
     assert "get_alerts" not in repr(dataset)
+    lines = tmp_path / "toolsight.requests"
+    lines.write_text("rain -> get_forecast\ndanger -> get_alerts\nsing -> nothing\n", encoding="utf-8")
+    dataset = _read(lines, lambda: live)
+    assert [case.query for case in dataset.evalset.cases] == ["rain", "sing"]
+    assert "get_alerts" not in repr(dataset)
+
+
+def test_who_may_see_only_some_tools_gets_no_file_of_requests(tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text(POLICY, encoding="utf-8")
+    whole = Configuration("c", (), requests="toolsight.requests")
+    assert OpenedConfiguration(whole).seen.requests == "toolsight.requests"
+    assert not OpenedConfiguration(whole, load_policy(policy).sight("ada")).seen.requests
 
 
 def test_the_grant_that_decides_is_explained(toolsight: Toolsight, policy: tuple[str, ...]) -> None:
