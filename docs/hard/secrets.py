@@ -181,7 +181,6 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "call", "repeating:refuse", said, *form, *by_file
         yield "call", TOOL, said, "--save", "planted", *form, *by_file
         yield "call", "--saved", "planted", *form, *by_file
-        yield "tap", "add", "far", "--config", str(world.given / "tapped.json"), *form
         yield "chat", asked, *form, *by_file
         yield "check", "--all", "--no-model", *form, *by_file
         yield "search", asked, "--why", TOOL, "--try-name", "other", *form, *by_file
@@ -240,6 +239,7 @@ def between(world: World) -> Iterator[tuple[str, bytes]]:
     typed = [sys.executable, str(REPEATING), str(world.given / "typed.json"), *WORDS]
     command = [sys.executable, "-m", "inspector", "tap", "--", *typed]
     yield "tap --", through_stdio(command, environment, home, TYPED)
+    yield "tap add far", run(world, ("tap", "add", "far", "--config", str(file)), is_refused=True)
     yield "tap add", run(world, ("tap", "add", "repeating", "--config", str(file), "--yes"))
     values = {**environment, "pin": _INPUT}
     command, variables = as_started(file, "repeating", values)
