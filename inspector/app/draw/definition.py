@@ -83,7 +83,7 @@ def cost_of(session: SessionView, tool: Tool) -> ToolCost | None:
     return session.accounting.meter.cost(tool) if session.catalog.get(tool.id) is tool else None
 
 
-class DefinitionCard(InContext, VerticalScroll):
+class DefinitionCard(InContext, VerticalScroll, can_focus=True):
     """The definition of one tool, as its server declares it."""
 
     DEFAULT_CSS = """

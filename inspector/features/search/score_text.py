@@ -207,6 +207,7 @@ class DefinitionPane(Pane):
     """The definition of the tool under the cursor of the list, and the words of the query that it lacks."""
 
     takes_focus = False
+    first = ("DefinitionCard",)
     _topic = Topic()
 
     def __init__(self) -> None:
@@ -215,10 +216,14 @@ class DefinitionPane(Pane):
     def compose(self) -> ComposeResult:
         yield DefinitionCard(classes="scroll")
 
+    @property
+    def tool_id(self) -> str:
+        return self._topic.hit.tool_id if self._topic.hit is not None else ""
+
     def show(self, topic: Topic) -> None:
         self._topic, report, hit = topic, topic.report, topic.hit
         lacks = () if report is None or hit is None else (*_missing(report, hit),)
-        self.query_one(DefinitionCard).show_tool(hit.tool_id if hit is not None else "", lacks)
+        self.query_one(DefinitionCard).show_tool(self.tool_id, lacks)
 
     def on_resize(self) -> None:
         """Draw what depends on the width."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 from textual.pilot import Pilot
 
+from inspector.app.draw.definition import DefinitionCard
 from inspector.app.place import WhyNotPage
 from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
@@ -95,6 +96,17 @@ async def test_no_name_is_cut_where_the_parts_beside_the_list_can_give_way() -> 
         await pilot.resize_terminal(200, 40)
         await until(pilot, lambda: len([one for one in pilot.app.screen.query(Pane) if one.region]) == 2)
         assert found.size.width < 90
+
+
+async def test_on_a_small_terminal_the_definition_takes_the_place_of_the_list_until_esc() -> None:
+    async with app_rig(size=(80, 24)) as (pilot, _):
+        found = await _searched(pilot, "refund")
+        await pilot.press("f")
+        await until(pilot, lambda: _pane(pilot) is DefinitionPane and not found.region)
+        await until(pilot, lambda: isinstance(pilot.app.focused, DefinitionCard))
+        assert getattr(pilot.app.screen, "tool_id", "") == "shop:refund_order"
+        await pilot.press("escape")
+        await until(pilot, lambda: bool(found.region) and found.has_focus_within)
 
 
 async def test_l_loads_the_tool_and_unloads_it_again() -> None:
