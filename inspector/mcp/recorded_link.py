@@ -184,6 +184,7 @@ class Claims(Foreign):
     destructiveHint: bool | None = None  # noqa: N815
     idempotentHint: bool | None = None  # noqa: N815
     openWorldHint: bool | None = None  # noqa: N815
+    title: str = ""
 
     @property
     def annotations(self) -> Annotations:
@@ -216,7 +217,7 @@ class Definition(Foreign):
             {**self.input_schema, "type": "object"},
             self.annotations.annotations,
             self.output_schema,
-            self.title,
+            self.title or self.annotations.title,
             meta=acting_meta(self.meta),
             task_support=task_support(self.execution),
         )

@@ -56,6 +56,12 @@ def test_a_snapshot_is_compared_with_what_a_server_lists_now(run: Toolsight) -> 
     assert "+ Lists all orders." in done.stdout
 
 
+def test_a_title_among_the_annotations_is_one_in_a_stored_list_too(run: Toolsight) -> None:
+    before = _list("before.json", [{**TOOLS[0], "annotations": {"title": "List"}}])
+    assert run("diff", before, _list("after.json", [{**TOOLS[0], "title": "List"}])).exit_code == 0
+    assert run("diff", before, _list("after.json", TOOLS[:1])).exit_code == 3
+
+
 def test_what_names_nothing_is_an_error_and_two_clients_are_compared_as_clients(run: Toolsight) -> None:
     shop = _list("shop.json", TOOLS)
     wrong = run("diff", "nowhere", shop)
