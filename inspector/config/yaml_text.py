@@ -1,5 +1,6 @@
 """Reads YAML as JSON is read: a key stands once, and what a text says is no larger than the text seems."""
 
+import re
 from typing import Any
 
 import yaml
@@ -7,6 +8,7 @@ from yaml.composer import ComposerError
 from yaml.constructor import ConstructorError
 
 _MOST_REPEATED = 100_000
+_BOOL = "tag:yaml.org,2002:bool"
 
 
 class Loader(yaml.SafeLoader):
@@ -42,3 +44,11 @@ class Loader(yaml.SafeLoader):
                 raise ConstructorError(problem=f"{key.value} appears twice", problem_mark=key.start_mark)
             keys.add(key.value if isinstance(key, yaml.ScalarNode) else key)
         return super().construct_mapping(node, deep)
+
+
+# As YAML 1.2 has it, which the clients' own parsers follow: a server may be called `off` or `yes`.
+Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in found if tag != _BOOL]
+    for first, found in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+Loader.add_implicit_resolver(_BOOL, re.compile(r"^(?:[Tt]rue|TRUE|[Ff]alse|FALSE)$"), list("tTfF"))

@@ -80,6 +80,11 @@ def test_a_key_of_a_clients_yaml_that_appears_twice_is_refused(tmp_path: Path) -
         opened(tmp_path, "config.yaml", "extensions:\n  a: {cmd: python3, cmd: node}\n")
 
 
+def test_words_that_older_yaml_takes_for_switches_name_servers(tmp_path: Path) -> None:
+    text = "extensions:\n  off: {cmd: python3}\n  yes: {cmd: node}\n  no: {cmd: node, enabled: false}\n"
+    assert [spec.name for spec in opened(tmp_path, "config.yaml", text).servers] == ["off", "yes"]
+
+
 def test_vibe_has_headers_in_its_list() -> None:
     away = read(CLIENTS / "vibe.toml", environment=HOME).servers[1]
     assert (away.headers, away.call_timeout) == ({"X-Key": "t0ken"}, 120)
