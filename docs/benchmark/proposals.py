@@ -3,7 +3,8 @@
 `python -m docs.benchmark.proposals` prints its table. Half of each set's requests may be seen. Every tool
 that one of them misses gets its best proposal, made and tried with the seen half alone; then all of them are
 applied at once, and the other half is measured before and after. With `read` it prints the tools with their
-proposals too, to be read; they are texts of others.
+proposals too, to be read; they are texts of others. `servers_fitted` or `servers_reported` prints every everyday
+request that misses on those published servers, with what is proposed for it.
 """
 
 import random
@@ -12,15 +13,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from docs.benchmark import say
-from docs.benchmark.data import PUBLISHED, folder, prepared
+from docs.benchmark.data import PUBLISHED, everyday, folder, prepared
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Proposal
 from inspector.features.check.proposal import FOUND, ProposalTrial
 from inspector.search.answer.evalset import read_evalset
+from inspector.search.answer.expectation import expected, results
 from inspector.search.answer.generate import query_key
 from inspector.search.answer.metric import Estimate, clusters, estimate, recall_at
+from inspector.search.answer.search import SearchRules
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.measure import BudgetMeter
@@ -166,7 +169,29 @@ def _read(found: Proposed) -> None:
         say(f"MISSED {found.missed[tool_id]}\nPROPOSAL: {one.sentence}\n{one.effect.ranks}")
 
 
+def _misses(name: str) -> None:
+    """What is proposed for each everyday request that misses on published servers."""
+    evalset, meter = everyday(name), BudgetMeter(TiktokenCounter("gpt-5"), lambda: 0)
+    rankers = CatalogRankers(prepared(evalset).index, DiscoverySettings())
+    wanted = [one for case in evalset.cases if case.is_possible for one in expected(case)]
+    rules = SearchRules.of(DiscoverySettings())
+    missed = [one for one in results(wanted, rankers, _RANKER, rules) if not one.holds]
+    with_one = 0
+    for one in missed:
+        query = one.expectation.query
+        trial = ProposalTrial(rankers, _RANKER, one.tool, [query], evalset.cases, meter.tool)
+        found = trial.all()
+        with_one += bool(found)
+        say(f"\n{query} -> {one.tool}, rank {one.rank}")
+        for each in found:
+            say(f"  {each.sentence} {each.effect.ranks[query]}")
+    say(f"\n{name}: a proposal for {with_one} of {len(missed)} misses")
+
+
 def main() -> None:
+    for name in (one for one in sys.argv[1:] if one.startswith("servers_")):
+        _misses(name)
+        return
     names = [name for name in PUBLISHED if name in sys.argv[1:]] or PUBLISHED
     say(
         "| set | missed tools | with one | their unseen requests | of tools with one | other tools | tokens |"

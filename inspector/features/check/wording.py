@@ -22,7 +22,7 @@ _LONGEST_REQUEST = 2_000
 # No names, even with a capital.
 _COMMON = STEP_VERBS | READS | STOP_WORDS
 # How likely the tool has to do what a sentence says, as a search for that says; how many are searched for.
-_LIKELY, _MOST_MEANT = 0.35, 150
+_LIKELY, _MOST_MEANT = 0.5, 150
 # Where the object of a verb ends: “notes in the vault”.
 _OBJECT_END = re.compile(
     r"\s+(?:in|by|from|with|without|to|on|at|of|as|for|into|across|within|under|between|matching|per|and|or"
