@@ -3,8 +3,8 @@
 `python -m docs.benchmark.proposals` prints its table. Half of each set's requests may be seen. Every tool
 that one of them misses gets its best proposal, made and tried with the seen half alone; then all of them are
 applied at once, and the other half is measured before and after. With `read` it prints the tools with their
-proposals too, to be read; they are texts of others. `servers_fitted` or `servers_reported` prints every everyday
-request that misses on those published servers, with what is proposed for it.
+proposals too, to be read; they are texts of others. `servers_fitted` or `servers_reported` prints every
+everyday request that misses on those published servers, with what is proposed for it.
 """
 
 import random

@@ -286,7 +286,7 @@ class WhyNotPane(Pane):
     def _propose(self, proposals: tuple[Proposal, ...], *, is_done: bool = False) -> None:
         listed = self.query_one("#proposals", RecordList)
         if is_done:
-            chosen = "Sentences tried, smallest first; enter shows the change, M asks the model"
+            chosen = "Sentences tried; M asks the model, enter shows the change"
             listed.border_title = chosen if proposals else "Sentences tried; M asks the model for some"
             listed.empty = _FIRST if self._is_first else _NO_SENTENCE
         else:
