@@ -125,6 +125,8 @@ class Requests:
     total: int = 0
     drafted: Mapping[str, ExpectationResult | None] = field(default_factory=dict)
     _seen: object = None
+    _made_of: object = None
+    _file_read: object = None
     _ranked: tuple[object, object] = (None, None)
     _is_saved: bool = False
     _writing: Lock = field(default_factory=Lock)
@@ -142,31 +144,36 @@ class Requests:
         return tuple(item.text for item in self.shown(session) if item.tool_id == tool_id)
 
     def is_due(self, session: SessionView) -> bool:
-        """Whether the file, tools, vectors or the ranker have changed since this was asked last."""
-        before, self._seen = (
-            self._seen,
-            (file_state([self.path or Path()]), session.retrieval.rankers, session),
-        )
+        """Whether the file, tools, vectors or the ranker may have changed since this was asked last."""
+        before, self._seen = self._seen, (self._file(), session.retrieval.version, session)
         return self.path is not None and before != self._seen
+
+    def _file(self) -> object:
+        return file_state([self.path]) if self.path is not None else None
 
     def again(self) -> None:
         """Read and rank again at the next look, whatever has changed."""
-        self._seen = None
+        self._seen = self._made_of = None
 
     def read(self, session: SessionView, stopped: Callable[[], bool]) -> Callable[[], None]:
         """Read and rank in a thread; what is returned takes it over, in the thread of the app.
 
-        While the server of a line is away, all wait.
+        While a server goes away that had the tool of a line, all wait: the other ranks are of that moment.
         """
         rankers, catalog, problem = session.retrieval.rankers, session.catalog, None
         there, servers = set(rankers.index.servers), session.state.servers
         away = {name for name, one in servers.items() if one.phase is not ServerPhase.STOPPED} - there
-        waits = [replace(item, is_away=item.tool_id.partition(":")[0] in away) for item in self.items]
+        before = self.items
+        lost = [one.is_there and one.tool_id.partition(":")[0] in away for one in before]
+        waits = [replace(item, is_away=is_lost) for item, is_lost in zip(before, lost, strict=True)]
 
         def wait() -> None:
             self._is_saved, self.items = True, tuple(waits)
 
-        if any(item.is_away for item in waits):
+        made_of = (self._file(), rankers, session)
+        if made_of == self._made_of:
+            return lambda: None
+        if any(lost) and made_of[0] == self._file_read:
             return wait
         try:
             lines = self._lines()
@@ -190,7 +197,7 @@ class Requests:
                 for one in items
             )
             self.problem, self.total, self._is_saved, self.drafted = problem, len(lines), False, {}
-            self._ranked = session, tools
+            self._ranked, self._made_of, self._file_read = (session, tools), made_of, made_of[0]
 
         return take
 

@@ -162,6 +162,11 @@ class Retrieval:
                 self._rankers = CatalogRankers(index, self.settings, self._use.past)
             return self._rankers
 
+    @property
+    def version(self) -> object:
+        """Tells the searches of one moment from those of another, without preparing either."""
+        return self._wanted_number, self._index, self._rankers
+
     def use_settings(self, settings: DiscoverySettings) -> None:
         """Use other settings from now on; the embedding model stays. Raises ToolsightError."""
         require_ranker(settings.ranker)

@@ -129,6 +129,18 @@ async def test_while_their_server_is_away_the_requests_wait_greyed_and_a_save_wi
         await until(pilot, lambda: _cells(pilot)[0] == ["✕", LISTS, "2", "="])
 
 
+async def test_a_server_that_never_was_there_keeps_no_line_of_others_waiting(file: Path) -> None:
+    servers = shop_and_weather()
+    servers["shop"].fault = ConnectError("The process ended with exit code 1")
+    async with app_rig(servers=servers, **_beside(file)) as (pilot, rig):
+        await goes(pilot, "search")
+        await _ranked(pilot, 4)
+        [forecast] = rig.servers["weather"].tools
+        rig.servers["weather"].change([replace(forecast, description="Weather. Forecast for a city.")])
+        await until(pilot, lambda: [cells[3] for cells in _cells(pilot)] == ["", "", "=", ""])
+        assert [cells[2] for cells in _cells(pilot)] == ["–", "–", "1", "–"]
+
+
 async def test_enter_shows_a_kept_request_and_the_delete_key_takes_it_off(tmp_path: Path) -> None:
     async with _empty(tmp_path) as (pilot, _):
         await _kept(pilot, (LATE, LISTS), (FORECAST, "weather:get_forecast"))
