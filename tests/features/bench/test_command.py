@@ -131,7 +131,9 @@ def test_misses_stand_below_the_table_and_alone_with_rank_reason_and_what_came_f
 ) -> None:
     with (data / "queries.jsonl").open("a") as file:
         file.write(json.dumps({"id": "far", "query": "send the orders", "relevant": ["list_orders"]}) + "\n")
-        file.write(json.dumps({"id": "two", "query": "sned 99", "relevant": ["send_message"]}))
+        file.write(json.dumps({"id": "two", "query": "sned 99", "relevant": ["send_message"]}) + "\n")
+        either = ["list_orders", "refund_order"]
+        file.write(json.dumps({"id": "or", "query": "refund, send a message", "relevant": [either]}))
     shown = run("--ranker", "bm25").stdout
     assert "tiny: bm25 misses" in shown
     alone = run("--ranker", "bm25", "--misses").stdout
@@ -149,6 +151,7 @@ def test_misses_stand_below_the_table_and_alone_with_rank_reason_and_what_came_f
         "first": "s:send_message",
         "dataset": "tiny",
     }
+    assert by_request["refund, send a message"]["tool"] == "s:refund_order"
     assert by_request["sned 99"]["rank"] is None
     assert "missing words: sned  99" in by_request["sned 99"]["why"]
     rows = json.loads(run("--ranker", "bm25", "--ranker", "fuzzy", "--json").stdout)

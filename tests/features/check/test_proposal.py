@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
@@ -11,6 +12,7 @@ from inspector.access.reach import EvalCase
 from inspector.cli.composition import make_embedder, make_static_embedder
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
+from inspector.features.check import wording
 from inspector.features.check.facts import effect_lines
 from inspector.features.check.finding import Effect, Loser, Proposal
 from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial
@@ -178,16 +180,44 @@ def test_a_phrase_near_to_the_request_says_what_the_tool_does_in_the_words_of_in
     assert not any("version" in one or "release" in one for one in told)
 
 
-def test_nothing_is_said_that_is_the_work_of_another_tool_that_repeats_the_tool_or_that_it_does_not_do(
-    shipped: CatalogRankers,
-) -> None:
-    relations, entities = (
-        list(Meant(shipped, tool, ()).near(["Hugo and Carmen aren't together any more"]))
-        for tool in CLUSTER[1:3]
-    )
-    assert not any("delete a relation" in one or "delete relations" in one for one in entities)
-    assert "Use this to delete relations between entities." not in relations
+def test_a_sentence_has_the_kind_of_verb_of_its_tool_and_adds_a_word(shipped: CatalogRankers) -> None:
+    for asked in ("Hugo and Carmen aren't together any more", "who works with whom"):
+        found = list(Meant(shipped, CLUSTER[1], ()).near([asked]))
+        assert found == ["Use this to remove a relation between entities."]
     assert list(Meant(shipped, CLUSTER[3], ()).near(["send a message to Ann"])) == []
+
+
+def test_what_a_search_finds_unlikely_or_finds_another_tool_for_is_not_said(
+    shipped: CatalogRankers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ["yesterday's release was broken, the version before has to come back"]
+    semantics = shipped.index.semantics
+    rival = _k8s("restore_revision", "Roll back a deployment to the previous revision.")
+    with_rival = CatalogRankers(semantic_index((*CLUSTER, rival), semantics), DiscoverySettings())
+    told = list(Meant(with_rival, CLUSTER[0], ()).near(asked))
+    assert not any("roll back a deployment" in one for one in told)
+    monkeypatch.setattr(wording, "_LIKELY", 1.1)
+    assert list(Meant(shipped, CLUSTER[0], ()).near(asked)) == []
+
+
+def test_what_another_tool_of_the_server_is_named_for_is_its_work_however_the_search_ranks(
+    shipped: CatalogRankers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    relations, entities = (Meant(shipped, tool, ()) for tool in CLUSTER[1:3])
+    for one in (relations, entities):
+        monkeypatch.setattr(one, "_ranker", _SureOf(shipped.index.position[one._tool.id]))
+    assert relations._is_done("Delete relations between entities")
+    assert not entities._is_done("Delete relations between entities")
+
+
+class _SureOf:
+    """A ranker that finds one tool first, and sure, whatever is asked."""
+
+    def __init__(self, position: int) -> None:
+        self.fit = self.values = np.eye(len(CLUSTER))[position]
+
+    def rank(self, _query: str) -> "_SureOf":
+        return self
 
 
 def test_without_vectors_no_phrase_is_near() -> None:
