@@ -32,6 +32,14 @@ class Binding(StrEnum):
     def is_bound(self) -> bool:
         return self in (Binding.PINNED, Binding.LOADED)
 
+    @property
+    def sign(self) -> str:
+        """One cell that stands for it."""
+        return _SIGNS[self]
+
+
+_SIGNS = dict(zip(Binding, "⌂●○✕‖", strict=True))
+
 
 @dataclass(frozen=True, slots=True)
 class ToolState:

@@ -105,11 +105,11 @@ def _blocks(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[C
 
 
 ICONS = {
-    Binding.PINNED: ("⌂", "$text-primary"),
-    Binding.LOADED: ("●", "$text-success"),
-    Binding.DEFERRED: ("○", MUTED),
-    Binding.EVICTED: ("✕", "$text-error"),
-    Binding.HELD: ("‖", "$text-warning"),
+    Binding.PINNED: (Binding.PINNED.sign, "$text-primary"),
+    Binding.LOADED: (Binding.LOADED.sign, "$text-success"),
+    Binding.DEFERRED: (Binding.DEFERRED.sign, MUTED),
+    Binding.EVICTED: (Binding.EVICTED.sign, "$text-error"),
+    Binding.HELD: (Binding.HELD.sign, "$text-warning"),
 }
 COLUMNS = (
     Column("icon", width=1),

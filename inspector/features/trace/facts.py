@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from inspector.app.draw.table import ICONS
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, percent, plural, signed, signed_percent, tokens
 from inspector.core.report import NOTHING, NUMBER, SHARE, Block, Column, Fact, Facts, Table
-from inspector.core.session import CallCost
+from inspector.core.session import Binding, CallCost
 from inspector.session.timeline import Lane, ModelCall, Tally, Timeline
 from inspector.tokens.accounting import (
     answer_line,
@@ -161,11 +160,11 @@ def _drawn(shown: Timeline) -> Table:
 
     def cells(lane: Lane) -> Iterator[str]:
         for binding, moved in lane.states(first, len(columns)):
-            sign = ICONS[binding][0] if binding is not None else ""
+            sign = binding.sign if binding is not None else ""
             yield f"{sign}{MOVED}" if moved else sign
 
     rows = tuple((lane.tool, *cells(lane)) for lane in shown.lanes)
-    signs = "  ".join(f"{sign} {binding}" for binding, (sign, _) in ICONS.items())
+    signs = "  ".join(f"{binding.sign} {binding}" for binding in Binding)
     note = f"{signs}  {MOVED} moved before that call"
     return Table(f"Tools by {shown.kind}", heads, rows, notes=(note,))
 

@@ -36,7 +36,7 @@ from widgets import RecordList, plain
 READING = "Reading the recorded sessions …"
 EMPTY = "No sessions recorded yet."
 _NO_MISSES = "No missed search of this session led to a call of a tool that is here now."
-_MARKED = "This session is A. Go to another one, and press d to compare; d again lets it go."
+_MARKED = "This session is A. Go to another one, and press = to compare; = again lets it go."
 _UNMARKED = "No session is marked."
 NOT_HERE = "This session cannot import. Use `toolsight sessions import`."
 # Seconds that the cursor rests on a session before it is read; sessions that are read before rows are drawn.
@@ -63,7 +63,7 @@ class SessionsScreen(ListPage):
         Binding("w", "why", "why missed", id="sessions.why"),
         Binding("W", "requests", "write requests", show=False, id="sessions.requests"),
         Binding("a", "worklist", "misses to the worklist", show=False, id="sessions.worklist"),
-        Binding("d", "compare", "compare", id="sessions.compare"),
+        Binding("equals_sign", "compare", "compare", key_display="=", id="sessions.compare"),
         Binding("u", "unused", "unused tools", id="sessions.unused"),
         Binding("r", "again", "reload", id="sessions.again"),
     ]
@@ -77,7 +77,7 @@ class SessionsScreen(ListPage):
         "enter replays the session under the cursor on every page, from its first model call.",
         "missed: a search followed by another search instead of a call.",
         "a puts its missed searches on the worklist in Search, each with the tool that was called instead.",
-        "d on one session, then on another, shows what differs; `toolsight diff A B` compares servers, too.",
+        "= on one session, then on another, shows what differs; `toolsight diff A B` compares servers, too.",
         f"u lists what clients never called in {DAYS} days; `toolsight sessions unused` leaves it out.",
         "w shows why the newest search missed, e there edits the tool. tools: their tokens in a request.",
         "W writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",

@@ -112,14 +112,14 @@ async def test_u_shows_what_clients_had_and_never_called(
         assert "tools never called" in seen(pilot) or "tool never called" in seen(pilot)
 
 
-async def test_d_on_one_session_and_on_another_shows_what_differs(tmp_path: Path) -> None:
+async def test_equals_on_one_session_and_on_another_shows_what_differs(tmp_path: Path) -> None:
     async with page() as pilot:
         await imported(pilot, tmp_path)
-        await pilot.press("home", "d")
+        await pilot.press("home", "equals_sign")
         assert "This session is A." in seen(pilot)
-        await pilot.press("d")
+        await pilot.press("equals_sign")
         assert "No session is marked." in seen(pilot)
-        await pilot.press("d", "down", "d")
+        await pilot.press("equals_sign", "down", "equals_sign")
         await until(pilot, lambda: "only in A" in seen(pilot) and "calls of" in seen(pilot))
 
 
