@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
@@ -13,10 +13,13 @@ from inspector.core.message import ModelReply, ModelRequest, UserMessage
 from inspector.core.ports import ChatModel
 from inspector.core.tool import Tool
 from inspector.features.check.finding import Effect, Loser, Proposal
+from inspector.features.check.meant import Meant
 from inspector.features.check.wording import (
-    Meant,
+    Grounds,
+    asked_in,
     is_english,
     prompt,
+    use_sentence,
     written,
 )
 from inspector.search.answer.generate import generate
@@ -30,7 +33,9 @@ MOST_SHOWN = 5
 FOUND = 5
 # The nearest requests of other tools that are ranked again: those of a whole catalog would take minutes.
 _CHECKED = 60
-_MOST_OWN, _MOST_TRIED = 10, 24
+_MOST_OWN, _MOST_TRIED, _MOST_TOGETHER = 10, 24, 3
+_LONGEST_TOGETHER = 2
+_GIVEN = 0.01
 # In tokens.
 _LONGEST_ANSWER = 600
 
@@ -134,6 +139,14 @@ class _Tried:
     by: str = ""
 
 
+def _fits(phrase: str, others: Sequence[tuple[str, str]]) -> bool:
+    """Whether a phrase can stand beside the others: they have no word of it, and all are plurals."""
+    said = {term for _, other in others for term in terms(other)}
+    has_article = any(one.startswith(("a ", "an ", "the ")) for one in (phrase, *(o for _, o in others)))
+    is_long = any(len(one.split()) > _LONGEST_TOGETHER for one in (phrase, *(o for _, o in others)))
+    return said.isdisjoint(terms(phrase)) and not (others and (has_article or is_long))
+
+
 @dataclass(frozen=True)
 class ProposalTrial:
     """Tries sentences for one tool and the requests that miss it. It changes nothing and is safe in a thread.
@@ -219,19 +232,33 @@ class ProposalTrial:
         return [tools[position] for position in found if tools[position] is not self._tool]
 
     def _tried(self, stopped: Callable[[], bool]) -> Iterator[_Tried]:
-        """What helps of what phrases mean and of what a model wrote, at the end and at the beginning."""
+        """What helps: a sentence for each phrase, for the best of them together, and what a model wrote."""
         before = self._reach(self._before)
-        meant = islice(Meant(self.rankers, self._tool, self.cases).near(self._wanted), _MOST_TRIED)
-        by = {sentence: "" for sentence in meant if is_english(self._tool)}
-        by |= dict.fromkeys(self._written(), self.writer)
-        for sentence, writer in by.items():
-            # When to use a tool may come before what it does, too.
-            for put in (put_last, put_first):
-                if stopped():
-                    return
-                one = self._measured(sentence, put(sentence, self._tool.description))
-                if one.reach[0] >= before[0] and self._wins(one):
-                    yield replace(one, by=writer)
+        single: list[tuple[_Tried, tuple[str, str]]] = []
+        for phrase in self._phrases():
+            if stopped():
+                return
+            single.append((self._with(use_sentence([phrase])), phrase))
+        single.sort(key=lambda pair: pair[0].reach, reverse=True)
+        best: list[_Tried] = [one for one, _ in single]
+        together: list[tuple[str, str]] = []
+        reach = before
+        for one, phrase in single:
+            if len(together) == _MOST_TOGETHER or stopped() or not _fits(phrase[1], together):
+                continue
+            more = self._with(use_sentence([*together, phrase])) if together else one
+            # What takes nothing away makes the sentence fit more requests than those that are known.
+            takes_nothing = more.reach[0] >= reach[0] and more.reach[1] > reach[1] - _GIVEN
+            if more.reach > reach or (together and takes_nothing):
+                together, reach = [*together, phrase], more.reach
+                best.append(more)
+        best += (replace(self._with(sentence), by=self.writer) for sentence in self._written())
+        # When to use a tool may come before what it does, too.
+        best += [
+            replace(self._measured(one.sentence, put_first(one.sentence, self._tool.description)), by=one.by)
+            for one in best
+        ]
+        yield from (one for one in best if one.reach[0] >= before[0] and self._wins(one))
 
     def _wins(self, one: _Tried) -> bool:
         """Whether a request that misses the tool finds it, or sooner, or comes to half of a low rank."""
@@ -243,6 +270,22 @@ class ProposalTrial:
             and after <= 2 * FOUND
             for before, after in ranks
         )
+
+    def _phrases(self) -> list[tuple[str, str]]:
+        """(verb, noun phrase) of what requests ask for and what there are grounds for, in English."""
+        if not is_english(self._tool):
+            return []
+        own = (tool.description for tool in self.rankers.index.tools)
+        texts = (*own, *self._wanted, *(case.query for case in self.cases))
+        known = {word.lower() for text in texts for word in split_words(text)}
+        asked = (one for query in self._wanted for one in asked_in(query))
+        found: dict[str, str] = {}
+        for one in Grounds(self.rankers.index, self._tool, self.cases).admitted(asked):
+            phrase = one.listed(known)
+            found[phrase] = found.get(phrase) or one.verb
+        meant = Meant(self.rankers, self._tool, self.cases).near(self._wanted)
+        asked_for = ((verb, phrase) for phrase, verb in found.items())
+        return list(islice(chain(asked_for, meant), _MOST_TRIED))
 
     @property
     def _rival(self) -> Tool | None:
@@ -256,6 +299,9 @@ class ProposalTrial:
         ]
         definition = {word.lower() for text in texts for word in split_words(text)}
         yield from written(self.answer, definition, self.missed)
+
+    def _with(self, sentence: str) -> _Tried:
+        return self._measured(sentence, put_last(sentence, self._tool.description))
 
     @property
     def _position(self) -> int:

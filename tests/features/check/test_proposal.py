@@ -11,12 +11,13 @@ from hypothesis import given, settings, strategies as st
 from inspector.access.reach import EvalCase
 from inspector.cli.composition import make_embedder, make_static_embedder
 from inspector.core.settings import DiscoverySettings
-from inspector.core.tool import Tool
-from inspector.features.check import wording
+from inspector.core.tool import Annotations, Tool
+from inspector.features.check import meant
 from inspector.features.check.facts import effect_lines
 from inspector.features.check.finding import Effect, Loser, Proposal
+from inspector.features.check.meant import Meant
 from inspector.features.check.proposal import MOST_SHOWN, ProposalTrial
-from inspector.features.check.wording import Meant
+from inspector.features.check.wording import Grounds, asked_in
 from inspector.search.answer.standing import Standings
 from inspector.search.index.semantics import Semantics
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -62,13 +63,66 @@ def _trial(
     tool: Tool = INVOICE,
     cases: Sequence[EvalCase] = RIGHT,
     rankers: CatalogRankers = CATALOGS[True],
-    answer: str = "",
 ) -> ProposalTrial:
-    return ProposalTrial(rankers, "hybrid", tool.id, missed, cases, _words, answer)
+    return ProposalTrial(rankers, "hybrid", tool.id, missed, cases, _words)
 
 
 def _sentences(found: Sequence[Proposal]) -> list[str]:
     return [one.sentence for one in found]
+
+
+@pytest.mark.parametrize("semantic", [True, False])
+def test_bill_number_77_is_answered_by_a_sentence_on_bills_without_77(semantic: bool) -> None:
+    found = _trial(BILL, rankers=CATALOGS[semantic]).all()
+    assert "Use this for a bill." in _sentences(found)
+    assert not any("77" in one.description or "number" in one.description for one in found)
+    for one in found:
+        before, after = one.effect.ranks[BILL]
+        assert before is None
+        assert after
+
+
+def _grounds(tool: Tool, request: str, *cases: EvalCase) -> list[str]:
+    index = rankers_of((*TOOLS[3:], tool)).index
+    admitted = Grounds(index, tool, (*RIGHT, *cases)).admitted(asked_in(request))
+    return [" ".join((one.verb, *one.words)).strip() for one in admitted]
+
+
+def test_what_a_tool_does_is_said_with_its_own_verb() -> None:
+    request = "send a reminder to the new customers"
+    assert _grounds(REMINDER, request) == ["send reminder"]
+    assert _grounds(replace(REMINDER, name="reminder", description="Sends it."), request) == ["send reminder"]
+    assert _grounds(replace(REMINDER, name="reminder"), request) == []
+    assert _grounds(Tool("crm", "get_invoice", "Get one."), "show me bill 77") == ["show bill"]
+    assert _grounds(Tool("crm", "searchInvoice", "Get one."), "is there an invoice for me?") == [
+        "find invoice"
+    ]
+    assert _grounds(Tool("crm", "deleteInvoice", "Gone for good."), "is there an invoice for me?") == []
+    taken = Tool("crm", "find_card_in_deck", "Find a card in a deck.", _parameters(deck={}, card={}))
+    assert _grounds(taken, "find a card of the deck of the game") == ["find card"]
+
+
+def test_a_tool_that_changes_something_is_never_for_a_request_that_only_asks() -> None:
+    for tool in (VOID, replace(INVOICE, annotations=Annotations(destructive=True))):
+        rankers = rankers_of([tool if one.id == tool.id else one for one in TOOLS])
+        found = _sentences(_trial(BILL, "show an invoice", tool=tool, rankers=rankers).all())
+        assert not any(one.startswith("Use this") for one in found)
+
+
+def test_without_grounds_in_the_tools_own_texts_nothing_is_said() -> None:
+    for request in ("book a flight to Oslo", "delete the customers", "find horoscopes"):
+        assert not any("Use this" in one for one in _sentences(_trial(request).all()))
+
+
+def test_a_noun_of_many_labelled_requests_has_grounds_unless_other_tools_are_asked_for_it_too() -> None:
+    asked = ("find a horoscope for Leo", "is there a horoscope for today", "read me a horoscope on love")
+    tool = Tool("stars", "daily", "Says what the day brings.")
+    own = [EvalCase(text, text, (frozenset({tool.id}),)) for text in asked]
+    others = [EvalCase(name, f"a horoscope of {name}", (frozenset({f"crm:{name}"}),)) for name in "ab"]
+    missed = "show me a horoscope"
+    assert _grounds(tool, missed, *own) == ["horoscope"]
+    assert _grounds(tool, missed, *own[:2]) == []
+    assert _grounds(tool, missed, *own, *others) == []
 
 
 def test_a_sentence_with_which_another_tool_loses_its_first_place_is_not_proposed() -> None:
@@ -76,15 +130,22 @@ def test_a_sentence_with_which_another_tool_loses_its_first_place_is_not_propose
     index, ranker = CATALOGS[True].index, CATALOGS[True].get("hybrid")
     first = index.ids[ranker.rank(known).order(1)[0]]
     case = EvalCase("1", known, (frozenset({first}),))
-    assert len(_trial(BILL, answer="Use this for a bill.").all()) == 1
-    assert _trial(BILL, cases=(case,), answer="Use this for a bill.").all() == ()
+    assert len(_trial(BILL).all()) == 1
+    assert _trial(BILL, cases=(case,)).all() == ()
+
+
+def test_a_word_that_many_tools_have_says_nothing_about_one() -> None:
+    tool = Tool("crm", "invoice_box", "The box.")
+    many = [Tool("crm", f"t{number}", "An invoice." if number < 3 else "Other.") for number in range(20)]
+    for others, admitted in ((many, []), (many[3:], ["invoice"])):
+        grounds = Grounds(rankers_of((*others, tool)).index, tool, ())
+        assert [one.head for one in grounds.admitted(asked_in("open an invoice for me"))] == admitted
 
 
 WORDS = (
     "show|me|an|invoice|bill|the|customers|77|Alvarez|“late fee”|send|a|reminder|order|İx|\ud800|\0"
     "|search|wiki|pages|of|x@y.z"
 )
-WRITTEN = "Shows a bill.\nSends a reminder to customers.\nFinds pages of the wiki and the orders."
 texts = st.lists(st.sampled_from(re.split(r"\|", WORDS)), max_size=8).map(" ".join)
 
 
@@ -93,7 +154,7 @@ texts = st.lists(st.sampled_from(re.split(r"\|", WORDS)), max_size=8).map(" ".jo
 def test_a_proposal_is_what_a_fresh_ranking_finds_and_takes_nothing_from_others(
     missed: list[str], tool: Tool, semantic: bool
 ) -> None:
-    trial = _trial(*missed, tool=tool, rankers=CATALOGS[semantic], answer=WRITTEN)
+    trial = _trial(*missed, tool=tool, rankers=CATALOGS[semantic])
     found = trial.all()
     assert len(found) <= MOST_SHOWN
     tokens = [one.effect.tokens for one in found]
@@ -119,7 +180,7 @@ def test_a_proposal_is_what_a_fresh_ranking_finds_and_takes_nothing_from_others(
 def test_hostile_texts_do_no_harm(text: str) -> None:
     tool = replace(INVOICE, description=text)
     rankers = rankers_of((tool, *TOOLS[1:]), semantic=False)
-    for one in _trial(text[:2_000], BILL, tool=tool, rankers=rankers, answer=f"{text}\n{WRITTEN}").all():
+    for one in _trial(text[:2_000], BILL, rankers=rankers).all():
         assert one.sentence.isprintable()
 
 
@@ -175,14 +236,14 @@ def test_a_phrase_near_to_the_request_says_what_the_tool_does_in_the_words_of_in
     shipped: CatalogRankers,
 ) -> None:
     asked = ["yesterday's release was broken, the version before has to come back"]
-    told = list(Meant(shipped, CLUSTER[0], ()).near(asked))
-    assert "Use this to roll back a deployment to a previous revision." in told
+    told = [" ".join(one) for one in Meant(shipped, CLUSTER[0], ()).near(asked)]
+    assert "roll back a deployment to a previous revision" in told
     assert not any("version" in one or "release" in one for one in told)
 
 
 def test_a_sentence_has_the_kind_of_verb_of_its_tool_and_adds_a_word(shipped: CatalogRankers) -> None:
     for asked in ("Hugo and Carmen aren't together any more", "who works with whom"):
-        found = list(Meant(shipped, CLUSTER[1], ()).near([asked]))
+        found = [f"Use this to {' '.join(one)}." for one in Meant(shipped, CLUSTER[1], ()).near([asked])]
         assert found == ["Use this to remove a relation between entities."]
     assert list(Meant(shipped, CLUSTER[3], ()).near(["send a message to Ann"])) == []
 
@@ -196,7 +257,7 @@ def test_what_a_search_finds_unlikely_or_finds_another_tool_for_is_not_said(
     with_rival = CatalogRankers(semantic_index((*CLUSTER, rival), semantics), DiscoverySettings())
     told = list(Meant(with_rival, CLUSTER[0], ()).near(asked))
     assert not any("roll back a deployment" in one for one in told)
-    monkeypatch.setattr(wording, "_LIKELY", 1.1)
+    monkeypatch.setattr(meant, "_LIKELY", 1.1)
     assert list(Meant(shipped, CLUSTER[0], ()).near(asked)) == []
 
 
@@ -227,3 +288,4 @@ def test_without_vectors_no_phrase_is_near() -> None:
 async def test_a_models_sentence_is_shown_as_the_models() -> None:
     found = (await _trial("print a bill").written_by(ToldModel(says("Prints a bill.")))).all()
     assert {one.sentence: one.by for one in found}["Prints a bill."] == ToldModel().name
+    assert {one.by for one in _trial(BILL).all()} == {""}
