@@ -3,6 +3,7 @@
 A page has a table between `<!-- table: NAME -->` and `<!-- end -->`.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -13,13 +14,16 @@ import click
 from docs.papers import clients
 from inspector.app.app import ToolsightApp
 from inspector.app.command import bound_keys
+from inspector.cli.options import SAID
 from inspector.cli.root import cli
 from inspector.features.check.checking import RULES
+from inspector.features.feature_list import FEATURES
 
 DOCS = Path(__file__).resolve().parent
 PAGES = (DOCS / "configuration.md", DOCS / "sessions.md", DOCS / "check.md")
 _PLACED = re.compile(r"(<!-- table: (\S+) -->\n).*?(<!-- end -->)", re.DOTALL)
 _NAMES = {"question_mark": "?", "slash": "/", "equals_sign": "=", "plus": "+", "minus": "-"}
+_SAID = "# The first sentence of each command's help. `make docs` writes it.\n"
 # What a key is called differs from page to page.
 _TITLES = {"page.view": "other view", "place.chat.f1": "chat"}
 _FOR_PEOPLE = ("everywhere", "in every list", "every page")
@@ -39,6 +43,13 @@ def _table(name: str) -> str:
     }
     head, rows = tables[kind]
     return head + "".join(f"| {' | '.join(row)} |\n" for row in rows())
+
+
+def said() -> str:
+    """Return the first sentence of each command's help, for lists that import none of them."""
+    commands = ((feature, command) for feature in FEATURES for command in feature.commands)
+    rows = ((one.words, feature.made(one.at).get_short_help_str(limit=200)) for feature, one in commands)
+    return _SAID + "".join(f'"{words}" = {json.dumps(text, ensure_ascii=False)}\n' for words, text in rows)
 
 
 def _rules() -> Iterator[tuple[str, ...]]:
@@ -77,3 +88,4 @@ if __name__ == "__main__":
     for path in PAGES:
         path.write_text(written(path.read_text(encoding="utf-8")), encoding="utf-8")
     clients.PAGE.write_text(clients.written(), encoding="utf-8")
+    SAID.write_text(said(), encoding="utf-8")

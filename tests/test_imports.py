@@ -12,6 +12,7 @@ import widgets
 from inspector.app.base_screen import BaseScreen
 from inspector.app.place import SCREENS
 from inspector.app.place_app import page_class
+from inspector.features.feature_list import FEATURES
 
 pytestmark = pytest.mark.slow
 
@@ -44,6 +45,13 @@ def loaded_after(statement: str) -> set[str]:
 
 def test_starting_the_program_imports_no_slow_vendor() -> None:
     assert not loaded_after("import inspector.cli, inspector.app.app") & set(SLOW)
+
+
+def test_the_list_of_commands_imports_none_of_them() -> None:
+    printed = "from click.testing import CliRunner; from inspector.cli.root import cli"
+    printed += "; CliRunner().invoke(cli, ['--help'])"
+    commands = {feature.place_of(one.at)[0] for feature in FEATURES for one in feature.commands}
+    assert not loaded_after(printed) & {*SLOW, *commands, "textual", "pydantic"}
 
 
 def test_static_vectors_are_read_when_something_is_searched() -> None:

@@ -5,15 +5,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
 
-from inspector.config.profile import find_profile
-from inspector.config.setting import Knob, find_knob, parse_value
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
 from inspector.features.feature_list import commands_of
+
+if TYPE_CHECKING:
+    from inspector.config.setting import Knob
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEMO_MODEL = "demo/planner"
@@ -21,6 +22,8 @@ AS_JSON = "toolsight.json"
 """Where `--json` leaves that it was given, for `show`."""
 TYPED_SERVER = "toolsight.server"
 """Where the program leaves the words after `--`, for its commands."""
+SAID = Path(__file__).with_name("commands.toml")
+"""The first sentence of each command's help, so that a list of commands imports none of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,13 @@ def _inputs(_context: click.Context, _parameter: click.Parameter, pairs: tuple[s
     return dict(pair.split("=", 1) for pair in pairs)
 
 
-def checked_values(option: str, pairs: tuple[str, ...], find: Callable[[str], Knob]) -> dict[str, Any]:
+def checked_values(
+    option: str, pairs: tuple[str, ...], find: "Callable[[str], Knob] | None" = None
+) -> dict[str, Any]:
     """The values of PATH=VALUE pairs by path; what is given twice gets the last value. Raises ConfigError."""
-    values = {}
+    from inspector.config.setting import find_knob, parse_value
+
+    find, values = find or find_knob, {}
     for pair in pairs:
         path, sign, text = pair.partition("=")
         knob = find(path.strip())
@@ -83,6 +90,12 @@ def checked_values(option: str, pairs: tuple[str, ...], find: Callable[[str], Kn
             raise ConfigError(f"{option} {pair} has no value", hint=f"Use {option} {knob.path}=VALUE.")
         values[knob.path] = parse_value(knob, text)
     return values
+
+
+def _profile(name: str) -> str:
+    from inspector.config.profile import find_profile
+
+    return find_profile(name).name
 
 
 class CommonOption(click.Option):
@@ -104,14 +117,14 @@ APPROVE = CommonOption(
 PROFILE = CommonOption(
     ["--profile"],
     default="",
-    callback=lambda _context, _parameter, name: find_profile(name).name if name else "",
+    callback=lambda _context, _parameter, name: _profile(name) if name else "",
     help="Use this profile's settings; see `toolsight config settings --profiles`.",
 )
 SET = CommonOption(
     ["--set", "values"],
     multiple=True,
     metavar="PATH=VALUE",
-    callback=lambda _context, _parameter, pairs: checked_values("--set", pairs, find_knob),
+    callback=lambda _context, _parameter, pairs: checked_values("--set", pairs) if pairs else {},
     help="Change a setting; see `toolsight config settings`. May be repeated.",
 )
 _CONFIG = CommonOption(
@@ -282,6 +295,8 @@ class CommandGroup(SessionCommand, click.Group):
     An option before a command's name counts as if it stood behind it: `toolsight --db FILE sessions agents`.
     """
 
+    _said: ClassVar[dict[str, str]] = {}
+
     @cached_property
     def modules(self) -> Mapping[str, tuple[str, str]]:
         """The module and the name in it of each command that a feature declares for this group."""
@@ -325,6 +340,19 @@ class CommandGroup(SessionCommand, click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         return list(self.modules)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """Write what each command is for."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(word, self.said(word)) for word in self.modules])
+
+    def said(self, word: str) -> str:
+        """What a command of this group is for, in a sentence."""
+        import tomllib
+
+        if not self._said:
+            self._said.update(tomllib.loads(SAID.read_text(encoding="utf-8")))
+        return self._said[f"{self.above} {word}".strip()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in self.modules:

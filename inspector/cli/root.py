@@ -112,17 +112,14 @@ class Program(CommandGroup):
         with formatter.section("Exit codes"):
             formatter.write_dl([(str(int(code)), meaning) for code, meaning in MEANINGS.items()])
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """Write the commands in sections."""
-        width = formatter.width - 6 - max(map(len, self.modules))
-        sections: dict[str, list[str]] = {title: [] for title in _SECTIONS}
-        for name, info, _ in commands_of(self.above):
-            sections[info.section].append(name)
-        for title, names in sections.items():
-            commands = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [(name, found.get_short_help_str(width)) for name, found in commands if found is not None]
+        for title in _SECTIONS:
+            rows = [
+                (name, self.said(name)) for name, info, _ in commands_of(self.above) if info.section == title
+            ]
             with formatter.section(title):
-                formatter.write_dl(rows)
+                formatter.write_dl(rows, col_max=max(map(len, self.modules)))
 
 
 @click.group(

@@ -6,7 +6,8 @@ from functools import cache
 import click
 import pytest
 
-from inspector.cli.options import COMMON as DECLARED, common_options
+from docs.tables import said
+from inspector.cli.options import COMMON as DECLARED, SAID, common_options
 from inspector.cli.root import cli
 from tests.support.commands import Toolsight
 
@@ -29,6 +30,10 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
 def helped(toolsight: Toolsight) -> Callable[..., str]:
     """The help of a command at 80 columns."""
     return cache(lambda *words: toolsight(*words, "--help", COLUMNS="80").stdout)
+
+
+def test_the_list_of_commands_says_of_each_what_it_says_itself() -> None:
+    assert SAID.read_text(encoding="utf-8") == said()
 
 
 COMMON = [option.opts[0] for option in common_options(cli)]
