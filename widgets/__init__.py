@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from widgets.record_list import RecordList
     from widgets.record_rows import RecordRows
     from widgets.schema_form import NOTHING, Field, SchemaForm
-    from widgets.schema_tree import SchemaTree, outline
+    from widgets.schema_tree import JsonTree, outline
     from widgets.terminal_text import cover_with, visible
     from widgets.text import Hanging, link, middle, plain, safe, shorten, shortened
     from widgets.text_view import TextView
@@ -31,7 +31,7 @@ _MODULES = {
     "record_list": ("RecordList",),
     "record_rows": ("RecordRows",),
     "schema_form": ("NOTHING", "Field", "SchemaForm"),
-    "schema_tree": ("SchemaTree", "outline"),
+    "schema_tree": ("JsonTree", "outline"),
     "terminal_text": ("cover_with", "visible"),
     "text": ("Hanging", "link", "middle", "plain", "safe", "shorten", "shortened"),
     "text_view": ("TextView",),

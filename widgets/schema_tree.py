@@ -1,4 +1,4 @@
-"""`SchemaTree`: a JSON value or a JSON Schema as a tree that expands level by level."""
+"""`JsonTree`: a JSON value as a tree that expands level by level. `outline`: a JSON Schema in lines."""
 
 from __future__ import annotations
 
@@ -25,11 +25,9 @@ Sort = Literal["json", "schema", "schemas"]
 
 _ONE = ("items", "additionalProperties", "contains", "not", "if", "then", "else", "propertyNames")
 _MANY = ("anyOf", "oneOf", "allOf", "prefixItems")
-_NAMED = ("patternProperties", "dependentSchemas", "$defs", "definitions")
+_NAMED = ("patternProperties", "dependentSchemas")
 # So many children of a line are shown.
 _MOST = 200
-_DEFINED = ("$defs", "definitions")
-_IN_LABEL = frozenset({"type", "properties", "required", "$ref", "description"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +54,19 @@ class Entry:
         return isinstance(self.value, dict | list) and bool(self.value) and not self.loops
 
 
-def top(value: object, *, schema: bool) -> Entry:
-    """Return the root line, which is itself not shown."""
-    return Entry((), value, "schema" if schema and isinstance(value, dict) else "json")
+def children(entry: Entry) -> Iterator[Entry]:
+    """Yield the lines below one of a JSON value."""
+    value = entry.value
+    if isinstance(value, dict):
+        for name, part in value.items():
+            yield _json(str(name), part)
+    elif isinstance(value, list):
+        for index, part in enumerate(value):
+            yield _json(f"[{index}]", part)
 
 
-def children(entry: Entry, root: object) -> Iterator[Entry]:
-    """Yield the child lines of an entry."""
+def schemas_in(entry: Entry, root: object) -> Iterator[Entry]:
+    """Yield the lines below one of a schema; what is no schema has none."""
     value = entry.value
     if entry.sort == "schema" and isinstance(value, dict):
         yield from _schema_children(entry, value, root)
@@ -72,12 +76,6 @@ def children(entry: Entry, root: object) -> Iterator[Entry]:
     elif entry.sort == "schemas" and isinstance(value, list):
         for index, part in enumerate(value, 1):
             yield _schema(f"option {index}", part, root, entry.followed)
-    elif isinstance(value, dict):
-        for name, part in value.items():
-            yield _json(str(name), part)
-    elif isinstance(value, list):
-        for index, part in enumerate(value):
-            yield _json(f"[{index}]", part)
 
 
 def _schema_children(entry: Entry, schema: Mapping[str, object], root: object) -> Iterator[Entry]:
@@ -95,8 +93,6 @@ def _schema_children(entry: Entry, schema: Mapping[str, object], root: object) -
             yield _schema(key, part, root, followed)
         elif (key in _MANY and isinstance(part, list)) or (key in _NAMED and isinstance(part, dict)):
             yield Entry(_json(key, part).label, part, "schemas", followed)
-        elif key not in _IN_LABEL:
-            yield _json(key, part)
 
 
 def _schema(
@@ -217,7 +213,7 @@ _DEEPEST, _MOST_LINES = 4, 80
 
 def outline(schema: object) -> Iterator[Content]:
     """Yield the parameters of a schema in lines to read, inner ones below theirs; keywords have none."""
-    waiting = [(0, one) for one in _read(top(schema, schema=True), schema)]
+    waiting = [(0, one) for one in _read(Entry((), schema, "schema"), schema)]
     for _ in range(_MOST_LINES):
         if not waiting:
             return
@@ -232,63 +228,48 @@ def outline(schema: object) -> Iterator[Content]:
 
 def _read(entry: Entry, root: object) -> list[Entry]:
     """The lines below one that are of parameters, the last one first."""
-    lines = islice(children(entry, root), _MOST)
-    return [one for one in lines if one.sort != "json" and one.label[0][0] not in _DEFINED][::-1]
+    lines = islice(schemas_in(entry, root), _MOST)
+    return [one for one in lines if one.sort != "json"][::-1]
 
 
-class SchemaTree(Tree[Entry]):
-    """Shows parameters with type, default and description; follows `$ref` and stops at loops.
-
-    Lines are created when their parent is expanded, so large and recursive data cost nothing.
-    """
+class JsonTree(Tree[Entry]):
+    """Creates lines when their parent is expanded, so large data cost nothing."""
 
     DEFAULT_CSS = """
-    SchemaTree {
+    JsonTree {
         background: transparent;
         scrollbar-size: 1 1;
-        & > .schema-tree--key { text-style: bold; }
-        & > .schema-tree--type { color: $text-accent; }
-        & > .schema-tree--value { color: $text-success; }
-        & > .schema-tree--note { color: $text-muted; }
-        & > .schema-tree--warning { color: $text-warning; text-style: bold; }
+        & > .json-tree--key { text-style: bold; }
+        & > .json-tree--value { color: $text-success; }
+        & > .json-tree--note { color: $text-muted; }
     }
     """
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "schema-tree--key",
-        "schema-tree--type",
-        "schema-tree--value",
-        "schema-tree--note",
-        "schema-tree--warning",
-    }
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"json-tree--key", "json-tree--value", "json-tree--note"}
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("y", "copy", "copy", id="tree.copy")]
 
     value: reactive[object] = reactive(None, always_update=True, init=False)
-    """The schema or the JSON value."""
+    """The JSON value."""
     empty: reactive[str] = reactive("", init=False)
     """Shown when the value is empty."""
 
     class Copied(Message):
         """The JSON of a line is on the clipboard."""
 
-    def __init__(
-        self, value: object = None, *, schema: bool = True, empty: str = "No parameters.", **options: Any
-    ) -> None:
-        """Create a tree of a JSON Schema, or of plain JSON; `empty` is shown when the value is empty."""
+    def __init__(self, value: object = None, *, empty: str, **options: Any) -> None:
         super().__init__(Text(""), **options)
         self.show_root = False
         self.guide_depth = 3
-        self._schema = schema
-        self.set_reactive(SchemaTree.value, value)
-        self.set_reactive(SchemaTree.empty, empty)
+        self.set_reactive(JsonTree.value, value)
+        self.set_reactive(JsonTree.empty, empty)
 
     def on_mount(self) -> None:
         self.watch_value()
 
     def watch_value(self) -> None:
         self.clear()
-        self.root.data = top(self.value, schema=self._schema)
+        self.root.data = Entry((), self.value)
         self.root.expand()
         if not self._fill(self.root):
             label = (
@@ -303,7 +284,7 @@ class SchemaTree(Tree[Entry]):
         """Add the first children of a node; return how many."""
         if node.data is None:
             return 0
-        entries = children(node.data, self.value)
+        entries = children(node.data)
         chosen = list(islice(entries, _MOST))
         for entry in chosen:
             self._add(node, entry)
@@ -313,7 +294,7 @@ class SchemaTree(Tree[Entry]):
 
     def _add(self, node: TreeNode[Entry], entry: Entry) -> None:
         text = Text("".join(piece for piece, _ in entry.label) or " ")
-        opens = entry.expandable and next(children(entry, self.value), None) is not None
+        opens = entry.expandable and next(children(entry), None) is not None
         node.add(text, entry, allow_expand=opens)
 
     def render_label(self, node: TreeNode[Entry], base_style: Style, style: Style) -> Text:
@@ -327,7 +308,7 @@ class SchemaTree(Tree[Entry]):
         return text
 
     def _role_style(self, role: str) -> Style:
-        whole = self.get_component_rich_style(f"schema-tree--{role}")
+        whole = self.get_component_rich_style(f"json-tree--{role}")
         return Style(color=whole.color, bold=whole.bold or None)
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[Entry]) -> None:

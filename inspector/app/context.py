@@ -20,7 +20,7 @@ from inspector.app.draw.line import failure_text
 from inspector.app.place import Destination, ToolPage, Where
 from inspector.core.feature import Parts
 from inspector.session.view import SessionView
-from widgets import RecordList, SchemaTree, TextView, visible
+from widgets import JsonTree, RecordList, TextView, visible
 
 if TYPE_CHECKING:
     from inspector.app.opening import Opened
@@ -217,7 +217,7 @@ class InContext(Widget):
         event.stop()
         self.copied()
 
-    def on_schema_tree_copied(self, event: SchemaTree.Copied) -> None:
+    def on_json_tree_copied(self, event: JsonTree.Copied) -> None:
         event.stop()
         self.copied()
 

@@ -16,7 +16,7 @@ from inspector.core.number import count
 from inspector.core.ports import SystemClock
 from inspector.core.report import Block, Fact, Facts, Table
 from inspector.store.shared_session import SUFFIX, packed
-from widgets import FilterBar, KeyBar, RecordList, SchemaTree, TextView, ViewStrip
+from widgets import FilterBar, JsonTree, KeyBar, RecordList, TextView, ViewStrip
 
 # Keys, and the names of what else could be shown. The lines on top are docked.
 _AROUND = KeyBar, FilterBar, Tabs, ViewStrip
@@ -34,7 +34,7 @@ def page_report(shown: Widget) -> Iterator[Block]:
             inner: Iterator[Block] = iter((str(shown.content),))
         case TextView():
             inner = iter((shown.text or shown.empty,))
-        case SchemaTree():
+        case JsonTree():
             inner = iter((json.dumps(shown.value, indent=2, default=str) if shown.value else shown.empty,))
         case _:
             inner = _inside(shown)

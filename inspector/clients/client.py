@@ -198,10 +198,6 @@ class Client:
         found = max(behind, key=lambda fact: order.index(fact.confidence), default=None)
         return None if found is None or found.confidence is Confidence.ASSUMED else found
 
-    def stale(self, today: datetime.date) -> tuple[Fact, ...]:
-        """The facts behind its rules that have to be looked up again."""
-        return tuple(fact for fact in self.facts if not fact.remark and fact.is_stale(today))
-
 
 _REMARK = "remark"
 _RULES: Mapping[str, Any] = {"names": {}, "texts": {}, "schemas": {}, "listing": {}, "search": {}}

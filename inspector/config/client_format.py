@@ -306,16 +306,12 @@ def read_keys(client: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class EntryFault:
-    """What is wrong with an entry at a key, and what to write; `near` is the key that may be meant.
-
-    With `loses`, its client has no server for it.
-    """
+    """What is wrong with an entry at a key, and what to write; `near` is the key that may be meant."""
 
     key: str
     text: str
     hint: str
     near: str = ""
-    loses: bool = False
 
 
 def entry_faults(client: str, entry: Mapping[str, Any], known: Iterable[str]) -> Iterator[EntryFault]:
@@ -337,7 +333,7 @@ def _refused(client: str, form: EntryForm, entry: Mapping[str, Any]) -> Iterator
     """The values for which the client has no server."""
 
     def fault(key: str, told: str, hint: str) -> EntryFault:
-        return EntryFault(key, f"{told}: {client} {form.fault}", hint, loses=True)
+        return EntryFault(key, f"{told}: {client} {form.fault}", hint)
 
     command, kind = entry.get("command"), entry.get("type")
     if command is not None and isinstance(command, list) != form.joined:

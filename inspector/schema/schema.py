@@ -38,7 +38,6 @@ class SchemaField:
     description: str = ""
     default: object = None
     choices: tuple[object, ...] = ()
-    nullable: bool = False
     schema: JsonObject = field(default_factory=dict)
 
 
@@ -86,7 +85,7 @@ def _default(raw: object, root: JsonObject) -> object:
 def _field(name: str, raw: object, required: bool, root: JsonObject) -> SchemaField:
     if not isinstance(raw, Mapping):
         return SchemaField(name, "any", required)
-    schema, nullable = _without_null(resolve(raw, root), root)
+    schema = _without_null(resolve(raw, root), root)
     choices = schema.get("enum")
     return SchemaField(
         name=name,
@@ -95,25 +94,24 @@ def _field(name: str, raw: object, required: bool, root: JsonObject) -> SchemaFi
         description=str(raw.get("description") or schema.get("description") or ""),
         default=raw.get("default", schema.get("default")),
         choices=tuple(choices) if isinstance(choices, list) else (),
-        nullable=nullable,
         schema=schema,
     )
 
 
-def _without_null(schema: JsonObject, root: JsonObject) -> tuple[JsonObject, bool]:
-    """Reduce `anyOf: [X, null]`, as pydantic writes optional parameters, to a nullable X."""
+def _without_null(schema: JsonObject, root: JsonObject) -> JsonObject:
+    """Reduce `anyOf: [X, null]`, as pydantic writes optional parameters, to X."""
     for keyword in ("anyOf", "oneOf"):
         options = schema.get(keyword)
         if isinstance(options, list):
             real = [o for o in options if not (isinstance(o, Mapping) and o.get("type") == "null")]
             if len(real) < len(options) and len(real) == 1 and isinstance(real[0], Mapping):
-                return resolve(real[0], root), True
+                return resolve(real[0], root)
     types = schema.get("type")
     if isinstance(types, list) and "null" in types:
         real_types = [t for t in types if t != "null"]
         only: Any = real_types[0] if len(real_types) == 1 else real_types
-        return {**schema, "type": only}, True
-    return schema, False
+        return {**schema, "type": only}
+    return schema
 
 
 def type_name(schema: JsonObject, root: JsonObject | None = None) -> str:

@@ -141,10 +141,6 @@ class BudgetMeter:
         """Tokens that each of these tools adds."""
         return [self._counted(tool)[1] for tool in tools]
 
-    def uncounted(self, tools: Sequence[Tool]) -> list[Tool]:
-        """The tools that are not counted yet."""
-        return [tool for tool in tools if (known := self._tools.get(tool.id)) is None or known[0] is not tool]
-
     def cost(self, tool: Tool) -> ToolCost:
         """Tokens of a definition by part, and its characters: name, description and schema as sent."""
         text, _ = self._counted(tool)

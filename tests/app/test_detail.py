@@ -5,7 +5,7 @@ from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import DetailScreen
 from tests.support.app import seen
-from widgets import SchemaTree
+from widgets import JsonTree
 
 
 async def _shown(pilot: Pilot[None], screen: DetailScreen) -> str:
@@ -20,7 +20,7 @@ async def test_it_shows_text_and_data_and_closes() -> None:
         shown = await _shown(pilot, DetailScreen("shop:list_orders [ok]", "3 orders", {"orders": 3}))
         assert "shop:list_orders [ok]" in shown
         assert "3 orders" in shown
-        assert app.screen.query_one(SchemaTree).value == {"orders": 3}
+        assert app.screen.query_one(JsonTree).value == {"orders": 3}
         await pilot.press("escape")
         assert not isinstance(app.screen, DetailScreen)
 

@@ -189,8 +189,7 @@ def test_the_probability_is_that_of_the_documented_logistic_model(
 
 
 def logit_of(signals: FitSignals) -> float:
-    (probability,) = FIT.probability(signals)
-    return float(np.log(probability / (1 - probability)))
+    return float(FIT.odds(signals)[0])
 
 
 def test_small_talk_and_another_verb_make_every_tool_less_likely() -> None:

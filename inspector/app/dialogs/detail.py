@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from inspector.app.command import COMMANDS, shown_keys
 from inspector.app.context import InContext
-from widgets import SchemaTree, TextView, plain
+from widgets import JsonTree, TextView, plain
 
 
 class DetailScreen(InContext, ModalScreen[None]):
@@ -34,7 +34,7 @@ class DetailScreen(InContext, ModalScreen[None]):
             with Container(id="detail-parts"):
                 yield TextView(self._text, empty="No text.", id="detail-text")
                 if self._data is not None:
-                    yield SchemaTree(self._data, schema=False, empty="No data.", id="detail-data")
+                    yield JsonTree(self._data, empty="No data.", id="detail-data")
             keys = "esc close   / search   y copy"
             yield Static(f"{keys}   tab text/data" if self._data is not None else keys, id="detail-help")
 

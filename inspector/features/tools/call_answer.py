@@ -30,7 +30,7 @@ from inspector.mcp.pace import size_text
 from inspector.schema.json_value import JsonObject, compact
 from inspector.schema.schema import checked_output
 from inspector.store.saved_call import SAVED_CALLS, SavedCall, save_call, saved_calls
-from widgets import Record, SchemaTree, TextView, plain, visible
+from widgets import JsonTree, Record, TextView, plain, visible
 
 _BEFORE = Content.styled("Fill in the form, then ctrl+r. The result appears here.", MUTED)
 _FITS = {
@@ -64,7 +64,7 @@ class CallAnswer(InContext, Vertical):
     def compose(self) -> ComposeResult:
         yield Static(_BEFORE, id="result-line")
         yield TextView(empty="", id="result-text")
-        yield SchemaTree(schema=False, empty="Empty.", id="result-tree")
+        yield JsonTree(empty="Empty.", id="result-tree")
         yield TextView(id="result-changes")
 
     def on_mount(self) -> None:
@@ -79,7 +79,7 @@ class CallAnswer(InContext, Vertical):
         text = self.query_one("#result-text", TextView)
         text.text = result.text if result else ""
         text.empty = "The tool returned no text." if result else ""
-        tree = self.query_one("#result-tree", SchemaTree)
+        tree = self.query_one("#result-tree", JsonTree)
         tree.value = result.structured if result else None
         tree.set_class(tree.value is not None, "-shown")
         changes = self.query_one("#result-changes", TextView)

@@ -13,7 +13,7 @@ from inspector.app.draw.line import feed_row
 from inspector.app.list_page import GroupedPage
 from inspector.app.stream import View
 from inspector.core.events import AnswerStreamed, Event, Failed, Group, Record
-from widgets import Column, Record as Row, RecordList, SchemaTree
+from widgets import Column, JsonTree, Record as Row, RecordList
 
 COLUMNS = (
     Column("seq", "#", align="right", weight=6, hide_below=50),
@@ -83,7 +83,7 @@ class EventsScreen(GroupedPage):
         yield self.tabs()
         with Container(id="events-page"):
             yield RecordList(COLUMNS, header=True, follow=True, empty=empty, id="events", classes="pane")
-            yield SchemaTree(schema=False, empty="Nothing selected.", id="event-detail", classes="pane")
+            yield JsonTree(empty="Nothing selected.", id="event-detail", classes="pane")
 
     def show_view(self, view: View) -> None:
         newest = view.feed[-1].seq if view.feed else 0
@@ -112,7 +112,7 @@ class EventsScreen(GroupedPage):
         return self._rows[record.seq]
 
     def draw_detail(self) -> None:
-        record, detail = self._shown.get(self.key), self.query_one(SchemaTree)
+        record, detail = self._shown.get(self.key), self.query_one(JsonTree)
         detail.value = asdict(record.event) if record else None
         detail.border_title = f"#{record.seq} {record.kind}" if record else "Event"
 

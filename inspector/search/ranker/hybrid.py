@@ -69,10 +69,6 @@ class FitModel:
     small_talk: float = -5.8
     conflict: float = -1.9
 
-    def probability(self, signals: FitSignals) -> Scores:
-        """The probability that each tool fits (0 to 1)."""
-        return probability(self.odds(signals))
-
     def odds(self, signals: FitSignals) -> Scores:
         """The logarithm of the odds that each tool fits."""
         of_clause = self.intercept + self.length * signals.length + self.small_talk * signals.small_talk

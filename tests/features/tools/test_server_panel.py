@@ -34,7 +34,7 @@ from tests.support.memory_servers import MemoryServer
 from tests.support.tools_page import choose, crossed, opened, says, tools_page
 from tests.support.workbench import shop_and_weather
 from tests.widgets.hostile import dangerous
-from widgets import RecordList, SchemaTree, TextView, visible
+from widgets import JsonTree, RecordList, TextView, visible
 
 WORDS = {
     ServerPhase.CONNECTING: "… connecting",
@@ -140,7 +140,7 @@ async def test_a_frame_is_found_by_what_is_in_it_and_opened_whole() -> None:
         await says(pilot, "→ tools/call   id 7   answered after 3 ms   48 + 13 bytes")
         text = pilot.app.screen.query_one("#detail-text", TextView).text
         assert text.index('"city": "Oslo"') < text.index("← result of tools/call")
-        assert pilot.app.screen.query_one("#detail-data", SchemaTree).value == {
+        assert pilot.app.screen.query_one("#detail-data", JsonTree).value == {
             "request": {"method": "tools/call", "params": {"city": "Oslo"}},
             "answer": {"result": {}},
         }

@@ -30,7 +30,7 @@ from tests.support.memory_servers import MemoryServer, echo
 from tests.support.tools_page import FORECAST, choose, rows, says, tools_page
 from tests.support.workbench import CITY, READS, Rig, shop_and_weather
 from tests.widgets.hostile import dangerous
-from widgets import Confirm, PlainInput, Record, SchemaTree, TextView
+from widgets import Confirm, JsonTree, PlainInput, Record, TextView
 
 _SOURCE = ("--config", "my servers.json")
 
@@ -58,7 +58,7 @@ async def test_a_call_shows_text_and_structure() -> None:
         await _typed_in(pilot)
         await says(pilot, "✓ ok")
         assert pilot.app.screen.query_one("#result-text", TextView).text == '{"city":"Oslo"}'
-        assert pilot.app.screen.query_one("#result-tree", SchemaTree).value == {"city": "Oslo"}
+        assert pilot.app.screen.query_one("#result-tree", JsonTree).value == {"city": "Oslo"}
         assert "used 1x" in seen(pilot)
         assert re.search(r"✓ ok   .* ms   \d+ tokens", seen(pilot))
         (started,) = rig.store.read("s", kinds=("call",))
