@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from inspector.cli.composition import bulk_counter_for, open_store, require_sessions
+from inspector.cli.composition import bulk_counter_for, open_store
 from inspector.cli.options import DATABASE, Options, as_json, session_command
 from inspector.cli.run import Exit, interruptible
 from inspector.cli.table import Cancellation, Progress, cancellation, is_json, say, show
@@ -37,7 +37,6 @@ from inspector.features.agents.transcript_file.reader import (
     named_like_transcripts,
     open_transcript,
 )
-from inspector.search.answer.evalset import added_cases, append_cases, is_there, read_cases
 from inspector.session.workbench import Workbench
 from inspector.tokens.accounting import LitellmPrices
 
@@ -118,17 +117,6 @@ class MachineLibrary:
     def findings(self, session: str) -> Findings:
         """What a session shows; what its tools returned is not read for it."""
         return findings(self._store.read(session, kinds=KINDS), self._prices)
-
-    def write_requests(self, sessions: Sequence[str], path: str) -> int:
-        """Add the searches that led to a call of a found tool, with that tool as their label."""
-        file = Path(path).expanduser()
-        require_sessions(self._store, sessions)
-        known = read_cases(file) if is_there(file) else ()
-        records = (record for session in sessions for record in self._store.read(session, kinds=KINDS))
-        cases = added_cases(records, known)
-        if cases:
-            append_cases(file, cases)
-        return len(cases)
 
 
 def looked_at(agent: str) -> Found:

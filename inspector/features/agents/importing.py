@@ -106,12 +106,6 @@ class AgentLibrary(Protocol):
     def findings(self, session: str) -> Findings:
         """What a session shows. Raises StoreError."""
 
-    def write_requests(self, sessions: Sequence[str], path: str) -> int:
-        """Add the sessions' labelled requests to a file, and return how many were new.
-
-        Raises ConfigError if the file cannot be read or written, StoreError.
-        """
-
 
 class Importer:
     """Stores the sessions in transcripts. What looks like a secret is redacted first."""

@@ -18,7 +18,7 @@ from inspector.app.draw.line import failure_line
 from inspector.app.draw.table import report_lines
 from inspector.app.list_page import ListPage
 from inspector.app.place import SearchPage, TracePage, WhyNotPage, WorklistPage
-from inspector.core.number import byte_size, count
+from inspector.core.number import byte_size
 from inspector.core.ports import SessionSummary, SystemClock
 from inspector.core.ranking import SearchRequest
 from inspector.core.report import Block
@@ -31,7 +31,7 @@ from inspector.features.agents.unused import DAYS, recent, unused
 from inspector.features.agents.unused_facts import unused_report
 from inspector.features.trace.session_rows import COLUMNS, UNREAD, Outline, facts, live_first, outline, rows
 from inspector.session.difference import KINDS as COMPARED, Side, aligned, difference, difference_report
-from widgets import RecordList, plain
+from widgets import RecordList
 
 READING = "Reading the recorded sessions …"
 EMPTY = "No sessions recorded yet."
@@ -61,7 +61,6 @@ class SessionsScreen(ListPage):
         Binding("enter", "replay", "replay", priority=True, id="sessions.replay"),
         Binding("i", "import", "import", id="sessions.import"),
         Binding("w", "why", "why missed", id="sessions.why"),
-        Binding("W", "requests", "write requests", show=False, id="sessions.requests"),
         Binding("a", "worklist", "misses to the worklist", show=False, id="sessions.worklist"),
         Binding("equals_sign", "compare", "compare", key_display="=", id="sessions.compare"),
         Binding("u", "unused", "unused tools", id="sessions.unused"),
@@ -80,7 +79,7 @@ class SessionsScreen(ListPage):
         "= on one session, then on another, shows what differs; `toolsight diff A B` compares servers, too.",
         f"u lists what clients never called in {DAYS} days; `toolsight sessions unused` leaves it out.",
         "w shows why the newest search missed, e there edits the tool. tools: their tokens in a request.",
-        "W writes searches and the calls that followed as labelled requests, for Lab and `toolsight bench`.",
+        "`toolsight bench label FILE --from-log` writes searches and the calls that followed, for Lab.",
         "● marks sessions that run elsewhere, such as a tap's; enter follows one. The list follows, too.",
         "x exports the list, or as .toolsight the session under the cursor, to open without its servers.",
         "/ filters, y copies a session's id. `toolsight sessions agents` sums up many sessions.",
@@ -289,30 +288,6 @@ class SessionsScreen(ListPage):
     def _imported(self, report: Imported) -> None:
         self._tell(Content(import_line(report)))
         self._list()
-
-    def action_requests(self) -> None:
-        """Ask for a file, and add the session's searches with the calls after them."""
-        session, library = self.key, self._library
-        if library is None or not session:
-            self._tell(Content(NOT_HERE if session else EMPTY))
-            return
-        note = "Missing lines are added to an existing file. `toolsight bench --data FILE` reads it."
-        dialog = PathDialog("Write labelled requests", "writes", "requests.jsonl", note)
-        self.app.push_screen(dialog, partial(self._write_requests, library, session))
-
-    def _write_requests(self, library: AgentLibrary, session: str, path: str | None) -> None:
-        if path is None:
-            return
-
-        def told(added: int) -> None:
-            if added:
-                where = plain(path, newlines=False)
-                self._tell(Content.assemble(f"{count(added, 'request')} added to ", where))
-            else:
-                self._tell(Content("Nothing to add: no tool found by any other search was called."))
-
-        work = partial(library.write_requests, [session], path)
-        self.run_job("requests", lambda _: work(), told, failed=self._fail)
 
     def action_why(self) -> None:
         """Show why the newest search that missed did not find what was called instead, or what it finds."""

@@ -31,7 +31,6 @@ from inspector.features.agents.finding import Findings
 from inspector.features.agents.importing import AgentLibrary
 from inspector.features.trace import session_rows as sessions, sessions_page
 from inspector.features.trace.sessions_page import SessionsScreen
-from inspector.search.answer.evalset import read_cases
 from inspector.store.store import MemoryStore
 from tests.support.app import app_rig, arrives, destinations, goes, seen, until
 from tests.support.hostile import with_hostile_text
@@ -96,9 +95,6 @@ async def test_an_imported_transcript_is_listed_with_its_findings_and_written_as
         assert "5 model calls, 2 searches, 1 missed" in shown
         assert "needs a login" in shown
         assert "at list prices" in shown
-        await entered(pilot, "W", str(tmp_path / "mine.jsonl"))
-        await until(pilot, lambda: "1 request added" in seen(pilot))
-        assert [case.query for case in read_cases(tmp_path / "mine.jsonl")] == ["late orders"]
 
 
 async def test_u_shows_what_clients_had_and_never_called(
