@@ -96,6 +96,7 @@ class FieldRow(Vertical):
         & > .field--error, & > .field--proposed { display: none; }
         & > .-shown { display: block; }
         & > .field--input { height: auto; border: round $border; padding: 0; background: transparent; }
+        & > .field--input { border-title-color: $foreground; border-subtitle-color: $text-muted; }
         & > .field--input:focus-within { border: round $primary; }
         & > PlainInput { height: 3; padding: 0 1; }
         & > SelectionList { max-height: 10; }

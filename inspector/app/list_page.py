@@ -176,6 +176,8 @@ class GroupedPage(ListPage):
     """A page that shows one group at a time; tabs name the groups, and `draw` draws `group`."""
 
     groups: ClassVar[tuple[str, ...]] = ()
+    group_titles: ClassVar[Mapping[str, str]] = {}
+    """What a tab says, unless it is the group's name."""
     BINDINGS: ClassVar[list[BindingType]] = [Binding("t", "next_group", "group", id="trace.group")]
     DEFAULT_CSS = "GroupedPage Tabs { height: 2; }"
 
@@ -186,7 +188,7 @@ class GroupedPage(ListPage):
 
     def tabs(self) -> Tabs:
         """Return the names of the groups."""
-        tabs = Tabs(*(Tab(name, id=f"group-{name}") for name in self.groups))
+        tabs = Tabs(*(Tab(self.group_titles.get(name, name), id=f"group-{name}") for name in self.groups))
         tabs.can_focus = False
         return tabs
 

@@ -190,7 +190,9 @@ class ServerDelivery:
         if not tools or worst.kind in (Kind.UNREACHED, Kind.UNKNOWN):
             return worst.says
         first, says = in_line(tools[0][0].tool), worst.says.removeprefix(_SCHEMA)
-        return f"{part_of(worst.kind, len(tools), len(self._meant))}, {first}: {says}"
+        # A tool can have several reasons of a kind.
+        some = len({id(one) for one, _ in tools})
+        return f"{part_of(worst.kind, some, len(self._meant))}, {first}: {says}"
 
     def _shown(self, reason: Reason) -> str:
         """What is at fault, as it stands in the definition if that is short: `required: null`."""

@@ -58,8 +58,8 @@ async def test_a_no_leaves_without_starting_anything() -> None:
 
 
 def test_help_names_the_page_every_key_and_those_of_lists() -> None:
-    text = help_text(("A page.",)).plain
-    assert text.startswith("A page.")
+    text = help_text(("A page. Its lines", "wrap.", "So do others.")).plain
+    assert text.startswith("A page. Its lines wrap.\nSo do others.")
     assert all(shown_keys(command) in text and command.help in text for command in COMMANDS)
     assert "filter" in text
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from inspector.clients.client import Client, Confidence, Fact, Topic, find_client, real_clients
+from inspector.clients.client import Client, Confidence, Fact, Kind, Topic, find_client, real_clients
 from inspector.clients.deliver import deliver
 from inspector.clients.delivery import Fate, Listed, ServerDelivery, Verdict
 from inspector.clients.rule import HttpRule, ListingRule, NameRule, SchemaChange
@@ -66,6 +66,14 @@ def test_the_first_finding_decides(tools: list[Tool], instructions: str, kind: V
     told = _told(_sure(), *tools, instructions=instructions)
     assert told[0] is kind
     assert finding in told[1]
+
+
+def test_a_tool_that_a_client_changes_twice_counts_once() -> None:
+    number, words = {"type": "integer", "minimum": 1}, {"type": "string", "enum": ["new", "late"]}
+    schema = {"type": "object", "properties": {"number": number, "words": {"type": "array", "items": words}}}
+    found = verdict(find_client("gptme"), [replace(PLAIN, input_schema=schema)], "")
+    assert len(found.by_kind[Kind.SCHEMA]) > 1
+    assert found.finding.startswith("1 of 1 schema changed")
 
 
 def test_a_tool_for_the_servers_own_view_is_hidden_where_a_client_hides_it() -> None:

@@ -1,5 +1,6 @@
 """Texts on top of a page: one in full, and the help."""
 
+import re
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -55,7 +56,9 @@ _KEY_WIDTH = 10
 
 def help_text(lines: tuple[str, ...]) -> Content:
     """Return the page's own lines, then the commands, then the keys of every list."""
-    page = [Content(line) for line in lines] or [Content("No help for this page.")]
+    # Lines that go on are joined, as they wrap to the dialog, not to the source.
+    text = re.sub(r"(?<![.:])\n", " ", "\n".join(lines))
+    page = [Content(line) for line in text.splitlines()] or [Content("No help for this page.")]
     commands = [
         _row(shown_keys(command) or "ctrl+p", f"{command.title}: {command.help}") for command in COMMANDS
     ]

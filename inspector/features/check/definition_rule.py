@@ -11,11 +11,12 @@ from inspector.clients.client import Client, Confidence, Kind
 from inspector.clients.deliver import deliver
 from inspector.clients.delivery import Delivery, Listed, Reason, ServerDelivery
 from inspector.clients.seen import SeenTool
+from inspector.core.definition import declared_annotations
 from inspector.core.number import count
 from inspector.core.text import one_line, shortened
 from inspector.core.tool import Annotations, Tool, contradiction
 from inspector.features.check.finding import SOURCE, Finding, Rule, Stage, folded, rules
-from inspector.schema.json_value import as_object
+from inspector.schema.json_value import as_object, compact
 from inspector.schema.schema import SchemaField, fields
 from inspector.schema.validity import SchemaFault, faults
 from inspector.search.index.vocabulary import terms
@@ -175,7 +176,8 @@ def _alone(tool: Tool) -> Iterator[Finding]:
         else:
             yield finding(UNANNOTATED, "It declares none of MCP's hints.", proof)
     elif against := contradiction(tool):
-        yield finding(DOUBTED, f"{against[0].upper()}{against[1:]}.", str(tool.annotations))
+        proof = compact(declared_annotations(tool.annotations))
+        yield finding(DOUBTED, f"{against[0].upper()}{against[1:]}.", proof)
 
 
 def _is_told(one: SchemaField, said: frozenset[str]) -> bool:

@@ -80,8 +80,7 @@ def label(tokenizer: Tokenizer, session: SessionState) -> Content:
 
 
 def _row(name: str, tokens: int, tone: Tone = "", *, copy: str = "") -> Record:
-    shown = f"{tokens:,}".replace(",", " ")
-    return Record(name, (name, shown), tone, copy=copy)
+    return Record(name, (name, f"{tokens:,}"), tone, copy=copy)
 
 
 _VIEWS = ("manifest", "tools array")

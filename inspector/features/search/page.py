@@ -233,11 +233,11 @@ class SearchScreen(Rewords, SourceChanges):
                 pane.show(shown[1])
 
     def _fit_list(self) -> None:
-        """Give the list the cells that its names need; the rest is for what explains them."""
-        is_free = self._report is None or self.has_class("-narrow")
+        """Give the list the cells that its names need, half while there are none; the parts the rest."""
         least = sum(_LEAST[one.id or ""] for one in self.query("#definition, #right") if one.display)
-        wanted = min(self._results.found.natural_width, self.size.width - least)
-        self.query_one("#left").styles.max_width = None if is_free else wanted
+        needed = self._results.found.natural_width if self._report else self.size.width // 2
+        wanted = min(needed, self.size.width - least)
+        self.query_one("#left").styles.max_width = None if self.has_class("-narrow") else wanted
 
     def _show_strip(self) -> None:
         """Mark what is on."""

@@ -18,7 +18,7 @@ from widgets import Column, JsonTree, Record as Row, RecordList
 COLUMNS = (
     Column("seq", "#", align="right", weight=6, hide_below=50),
     Column("time", "time", width=8, hide_below=44),
-    Column("kind", "kind", width=10),
+    Column("kind", "kind", width=11),
     Column("what", "what", weight=5, min_width=16),
 )
 MAIN = "main"

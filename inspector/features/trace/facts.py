@@ -90,7 +90,7 @@ def price_text(prices: Prices | None, model: str) -> str:
         return "none for this model; set budget.priced_as (ctrl+o)"
     stand_in = "" if prices.model == model else "as "
     each = f"{money(prices.input * _MILLION)} in, {money(prices.output * _MILLION)} out per 1M"
-    return " ".join(filter(None, (f"{stand_in}{prices.model}: {each}", prices.source, prices.date)))
+    return ", ".join(filter(None, (f"{stand_in}{prices.model}: {each}", prices.source, prices.date)))
 
 
 def tally_facts(tally: Tally) -> Iterator[tuple[str, str]]:

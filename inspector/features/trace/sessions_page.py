@@ -89,6 +89,8 @@ class SessionsScreen(ListPage):
         super().__init__()
         self._found: Sequence[SessionSummary] = ()
         self._findings: Findings | None = None
+        # The title and the text of the lower pane: of a session, or of a report in its place.
+        self._shown: tuple[str, Sequence[Block]] = (self.titles["session"], ())
         self._outlines: dict[str, Outline] = {}
         self._news: Content | None = None
         self._marked = ""
@@ -193,15 +195,14 @@ class SessionsScreen(ListPage):
 
             def show(found: Findings) -> None:
                 self._findings = found
+                self._shown = self.titles["session"], tuple(session_report(found))
                 self.draw_detail()
 
             self.run_job("findings", lambda _: library.findings(session), show)
 
     def draw_detail(self) -> None:
-        found = self._findings
-        self.query_one("#session").border_title = self.titles["session"]
-        lines = report_lines(session_report(found), self.width) if found is not None else ()
-        self.write(Content("\n").join(lines), "#detail")
+        self.query_one("#session").border_title, blocks = self._shown
+        self.write(Content("\n").join(report_lines(blocks, self.width)), "#detail")
 
     def opened(self, key: str) -> None:
         self.open(TracePage(key))
@@ -241,16 +242,23 @@ class SessionsScreen(ListPage):
     def _report(self, title: str, read: Callable[[], Iterator[Block]]) -> None:
         """Read a report, and show it in place of the session under the cursor."""
 
-        def show(blocks: Sequence[Block]) -> None:
-            self.write(Content("\n").join(report_lines(blocks, self.width)), "#detail")
-            pane = self.query_one("#session")
-            pane.border_title = title
-            pane.focus()
+        library, session = self._library, self.key
+
+        def show(made: tuple[Findings | None, Sequence[Block]]) -> None:
+            # Those of the row under the cursor too: w and a act on them.
+            self._findings, blocks = made
+            self._shown = title, blocks
+            self.draw_detail()
+            self.query_one("#session").focus()
 
         if self._rest is not None:
             self._rest.stop()
         self.write(READING, "#detail")
-        self.run_job("findings", lambda _: tuple(read()), show, failed=self._fail)
+
+        def both(_: Job) -> tuple[Findings | None, Sequence[Block]]:
+            return library.findings(session) if library and session else None, tuple(read())
+
+        self.run_job("findings", both, show, failed=self._fail)
 
     def action_replay(self) -> None:
         """Replay the session under the cursor on every page."""

@@ -95,7 +95,10 @@ def test_a_schema_among_the_annotations_is_told() -> None:
 
 
 def test_a_read_only_claim_is_doubted_for_a_name_that_says_otherwise() -> None:
-    assert definition_rule.DOUBTED in rules(replace(GOOD, name="delete_invoice"))
+    (told,) = (
+        one for one in found(replace(GOOD, name="delete_invoice")) if one.rule is definition_rule.DOUBTED
+    )
+    assert told.proof == '{"readOnlyHint":true}'
     assert definition_rule.DOUBTED not in rules(
         replace(GOOD, name="delete_invoice", annotations=Annotations(destructive=True))
     )

@@ -133,6 +133,12 @@ async def test_typing_a_missing_word_brings_the_tool_to_the_first_place() -> Non
         assert "draft only" in seen(pilot)
 
 
+async def test_without_a_query_the_edited_text_has_half_of_the_screen() -> None:
+    async with app_rig(servers=shop(), embedder=MemoryEmbedder(), size=(120, 36)) as (pilot, _):
+        await _opened(pilot, query="")
+        assert _page(pilot).size.width > 55
+
+
 async def test_a_draft_is_there_again_after_esc() -> None:
     async with app_rig(servers=shop()) as (pilot, _):
         await _opened(pilot)

@@ -55,6 +55,6 @@ def test_a_session_adds_its_calls_up() -> None:
 
 
 def test_prices_say_whose_they_are_and_of_which_day() -> None:
-    assert price_text(PRICES, "model") == "model: $1.00 in, $10.00 out per 1M a list 2026-01-05"
+    assert price_text(PRICES, "model") == "model: $1.00 in, $10.00 out per 1M, a list, 2026-01-05"
     assert price_text(PRICES, "other").startswith("as model")
     assert "budget.priced_as" in price_text(None, "model")

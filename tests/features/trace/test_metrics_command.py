@@ -41,7 +41,8 @@ def test_statistics_are_of_own_and_imported_sessions(run: Toolsight) -> None:
     said = run("sessions", "metrics").stdout
     assert any(f"2 sessions (1 from {agent}, " in said for agent in ("claude-code", "toolsight"))
     assert all(
-        title in said for title in ("Discovery", "Tools used", "Latency", "Failures and breakers", "Backlog")
+        title in said
+        for title in ("Discovery", "Tools used", "Latency", "Failures and breakers", "Unmet requests")
     )
     told = json_of(run, "sessions", "metrics")
     assert (told["sessions"], told["discovery"]["searches"]) == (2, 3)

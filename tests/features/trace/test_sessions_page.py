@@ -117,6 +117,10 @@ async def test_equals_on_one_session_and_on_another_shows_what_differs(tmp_path:
         assert "No session is marked." in seen(pilot)
         await pilot.press("equals_sign", "down", "equals_sign")
         await until(pilot, lambda: "only in A" in seen(pilot) and "calls of" in seen(pilot))
+        await pilot.resize_terminal(100, 50)
+        await until(pilot, lambda: pilot.app.size.width == 100)
+        await pilot.pause()
+        assert "only in A" in seen(pilot)
 
 
 async def test_a_puts_the_missed_searches_whose_tool_is_here_on_the_worklist(tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ def sections(gathered: Telemetry) -> tuple[Section, ...]:
         ("tools", "Tools used", _tools(gathered)),
         ("latency", "Latency", _latency(gathered)),
         ("failures", "Failures and breakers", _failures(gathered)),
-        ("inertia", "Inertia", inertia_tables(gathered.inertia)),
-        ("backlog", "Backlog", _backlog(gathered)),
+        ("inertia", "Next tools", inertia_tables(gathered.inertia)),
+        ("backlog", "Unmet requests", _backlog(gathered)),
     )
     return tuple(Section(id_, title, tuple(tables)) for id_, title, tables in made)
 

@@ -29,6 +29,7 @@ from widgets import plain
 # Seconds that the record may go on before its numbers are computed anew.
 _REST = 0.3
 GROUPS = ("discovery", "tools", "latency", "failures", "inertia", "backlog")
+_TITLES = {"inertia": "next tools", "backlog": "unmet requests"}
 READING = "Reading …"
 NOTHING = (
     "No searches or calls in this session yet. Press 1 and ask something in Chat, "
@@ -99,7 +100,7 @@ class TelemetryScreen(GroupedPage):
         "`toolsight sessions next` shows which tools each agent called after which.",
         "r rereads all sessions, esc stops reading. `toolsight sessions metrics` prints the same.",
     )
-    groups = GROUPS
+    groups, group_titles = GROUPS, _TITLES
     when_idle = frozenset({"again"})
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("a", "scope", "this/all"),
