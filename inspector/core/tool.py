@@ -356,8 +356,7 @@ class Catalog:
         problem = f"'{name}' matches several tools" if matches else f"there is no tool '{name}'"
         raise ToolsightError(problem, hint=hint)
 
-    def named(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
+    def named(self, name: str) -> tuple[Tool, ...]:
         """The tools that `name` can refer to as an id, a wire name or a plain name."""
         exact = self.by_id.get(name) or self.by_wire_name.get(name)
-        matches: Sequence[Tool] = (exact,) if exact else [t for t in self.tools if t.name == name]
-        return tuple(tool for tool in matches if not server or tool.server == server)
+        return (exact,) if exact else tuple(tool for tool in self.tools if tool.name == name)

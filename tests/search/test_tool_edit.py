@@ -10,7 +10,7 @@ from inspector.core.error import ToolsightError
 from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
 from inspector.search.answer.search import SearchRules
-from inspector.search.answer.tool_edit import edit_effect
+from inspector.search.answer.tool_edit import EditTrial
 from inspector.search.ranker.ranker_list import RANKERS
 from tests.support.retrieval import rankers_of
 
@@ -38,8 +38,8 @@ edits = st.builds(Tool, st.sampled_from(["shop", "new"]), texts.map(lambda text:
 
 @pytest.mark.parametrize("semantic", [True, False])
 def test_a_missing_word_brings_the_tool_up(semantic: bool) -> None:
-    effect = edit_effect(
-        rankers_of(TOOLS, semantic=semantic), BETTER, PAY.id, rules=RULES, query="refund order"
+    effect = EditTrial.of(rankers_of(TOOLS, semantic=semantic), BETTER, PAY.id, "hybrid").on(
+        "refund order", RULES
     )
     assert effect.after.rank == 1 < effect.before.rank
     assert effect.after.value > effect.before.value
@@ -54,7 +54,7 @@ def test_a_missing_word_brings_the_tool_up(semantic: bool) -> None:
 
 
 def test_labelled_requests_are_measured_before_and_after() -> None:
-    cases = edit_effect(rankers_of(TOOLS), BETTER, PAY.id, rules=RULES, query="", evalset_cases=CASES).cases
+    cases = EditTrial.of(rankers_of(TOOLS), BETTER, PAY.id, "hybrid").over(CASES)
     assert cases.measured == 2
     assert [(change.id, change.after) for change in cases.better] == [("refund", 1)]
     assert cases.worse == ()
@@ -64,24 +64,17 @@ def test_labelled_requests_are_measured_before_and_after() -> None:
 def test_a_renamed_tool_is_relevant_under_either_id(ranker: str) -> None:
     renamed = replace(PAY, name="refund_order")
     case = EvalCase("new", "refund order", (frozenset({renamed.id}),))
-    effect = edit_effect(
-        rankers_of(TOOLS),
-        renamed,
-        PAY.id,
-        rules=RULES,
-        query="refund",
-        evalset_cases=(*CASES, case),
-        ranker_name=ranker,
-    )
+    trial = EditTrial.of(rankers_of(TOOLS), renamed, PAY.id, ranker)
+    effect, cases = trial.on("refund", RULES), trial.over((*CASES, case))
     assert (effect.original_id, effect.edited_id) == ("shop:pay_back", "shop:refund_order")
-    assert effect.cases.measured == 3
-    assert {change.id for change in effect.cases.worse} & {"refund", "new"} == set()
+    assert cases.measured == 3
+    assert {change.id for change in cases.worse} & {"refund", "new"} == set()
 
 
 @given(edits, texts)
 def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
     tools = tuple(edited if tool is PAY else tool for tool in TOOLS)
-    effect = edit_effect(rankers_of(TOOLS), edited, PAY.id, rules=RULES, query=query)
+    effect = EditTrial.of(rankers_of(TOOLS), edited, PAY.id, "hybrid").on(query, RULES)
     ranking = rankers_of(tools).get("hybrid").rank(query)
     assert effect.after.rank == ranking.order().index(1) + 1
     assert effect.after.value == pytest.approx(float(ranking.values[1]))
@@ -89,6 +82,6 @@ def test_a_draft_ranks_as_an_index_built_anew(edited: Tool, query: str) -> None:
 
 def test_a_taken_id_and_an_unknown_tool_are_refused() -> None:
     with pytest.raises(ToolsightError, match="a tool 'shop:get_order' already"):
-        edit_effect(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, rules=RULES, query="order")
+        EditTrial.of(rankers_of(TOOLS), replace(PAY, name="get_order"), PAY.id, "hybrid")
     with pytest.raises(ToolsightError, match="no tool 'x:y'"):
-        edit_effect(rankers_of(TOOLS), PAY, "x:y", rules=RULES, query="order")
+        EditTrial.of(rankers_of(TOOLS), PAY, "x:y", "hybrid").on("order", RULES)

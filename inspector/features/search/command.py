@@ -39,7 +39,7 @@ from inspector.features.search.facts import (
 from inspector.search.answer.answer_text import metadata
 from inspector.search.answer.rewording import require_writer
 from inspector.search.answer.standing import by_step, compare_rankers, standings_under
-from inspector.search.answer.tool_edit import edit_effect
+from inspector.search.answer.tool_edit import EditTrial
 from inspector.search.answer.why_not import why_not
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker_list import RANKERS
@@ -220,15 +220,8 @@ def _show_draft(
         (ranked,) = as_sent(client, [edited])
     retrieval = bench.retrieval
     evalset = retrieval.evalset()
-    effect = edit_effect(
-        retrieval.rankers,
-        ranked,
-        tool.id,
-        query=query,
-        rules=retrieval.rules,
-        evalset_cases=evalset.cases,
-        ranker_name=retrieval.ranker_name,
-    )
+    trial = EditTrial.of(retrieval.rankers, ranked, tool.id, retrieval.ranker_name)
+    effect = replace(trial.on(query, retrieval.rules), cases=trial.over(evalset.cases))
     was, now = map(bench.accounting.meter.tool, (tool, edited))
     counted = {"tokens": {"before": was, "after": now}}
     last = f"labelled requests: {evalset.name}, ranked by {effect.ranker}; draft only."

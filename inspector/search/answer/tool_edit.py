@@ -187,28 +187,12 @@ class QueryEffect:
     collisions_after: int
 
 
-def edit_effect(
-    rankers: CatalogRankers,
-    edited: Tool,
-    original_id: str,
-    *,
-    query: str,
-    rules: SearchRules,
-    evalset_cases: Sequence[EvalCase] = (),
-    ranker_name: str = "hybrid",
-) -> QueryEffect:
-    """Rank with the original tool and with the edited one in its standing, and compare.
-
-    In cases the original's id refers to the edited tool. Raises ToolsightError for an unknown ranker, an
-    unknown original or an edited id that is taken; ModelError if texts cannot be embedded.
-    """
-    trial = EditTrial.of(rankers, edited, original_id, ranker_name)
-    return replace(trial.on(query, rules), cases=trial.over(evalset_cases))
-
-
 @dataclass(frozen=True, slots=True)
 class EditTrial:
-    """An edit prepared once and measured on many queries. It changes nothing and is safe in a thread."""
+    """An edit prepared once and measured on many queries. It changes nothing and is safe in a thread.
+
+    In cases the original's id refers to the edited tool.
+    """
 
     rankers: CatalogRankers
     changed: CatalogRankers
@@ -218,7 +202,7 @@ class EditTrial:
 
     @classmethod
     def of(cls, rankers: CatalogRankers, edited: Tool, original_id: str, ranker_name: str) -> Self:
-        """Index and embed the edited tool. Raises what `edit_effect` raises."""
+        """Index and embed the edited tool. Raises what `draft` raises."""
         changed = edited_rankers(rankers, edited, original_id)
         return cls(rankers, changed, original_id, edited.id, ranker_name)
 
