@@ -168,19 +168,20 @@ def is_there(path: Path) -> bool:
 
 def append_cases(path: Path, cases: Sequence[EvalCase]) -> None:
     """Add cases to a file, or create it. Existing content stays byte for byte. Raises ConfigError."""
-    before = _content(path)
-    if before is not None:
+    if is_there(path):
         read_cases(path)
+    # ASCII, so that lone surrogates survive too.
+    append_lines(path, (json.dumps(clean(_row(case))) for case in cases))
+
+
+def append_lines(path: Path, lines: Iterable[str]) -> None:
+    """Add lines at the end of a file, or create it. All else stays byte for byte. Raises ConfigError."""
+    before, added = _content(path), "".join(f"{line}\n" for line in lines)
     try:
-        with open_private(path, "a", encoding="ascii", newline="\n") as file:
-            file.write(("\n" if before and not before.endswith(b"\n") else "") + _text(cases))
+        with open_private(path, "a", encoding="utf-8", newline="\n") as file:
+            file.write(("\n" if before and not before.endswith(b"\n") else "") + added)
     except (OSError, ValueError) as error:
         raise unusable(path, error, "written") from error
-
-
-def _text(cases: Sequence[EvalCase]) -> str:
-    """A line a case; ASCII, so that lone surrogates survive too."""
-    return "".join(f"{json.dumps(clean(_row(case)))}\n" for case in cases)
 
 
 def _content(path: Path) -> bytes | None:

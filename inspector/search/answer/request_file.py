@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from inspector.config.file import MEGABYTE, read_bytes, read_text, unusable
+from inspector.config.file import MEGABYTE, read_bytes, read_text
 from inspector.config.reader import REQUESTS
 from inspector.config.server_change import replace_file
 from inspector.core.error import ConfigError
-from inspector.core.redaction import clean, open_private
+from inspector.core.redaction import clean
 from inspector.core.text import one_line
-from inspector.search.answer.evalset import read_cases
+from inspector.search.answer.evalset import append_lines, read_cases
 from inspector.search.answer.expectation import ARROW, Expectation, expected, parse
 
 _COMMENT = "#"
@@ -74,21 +74,12 @@ def written(query: str, tool_id: str) -> str:
     one = next((read.expectation for read in lines_in(line)), None)
     if one is None or one.tools != {tool_id}:
         raise ConfigError("this request cannot be written as a line", hint=_UNWRITABLE)
-    return f"{line}\n"
+    return line
 
 
 def add_requests(path: Path, wanted: Sequence[tuple[str, str]]) -> None:
-    """Add requests with their tools at the end of the file, or create it. Raises ConfigError.
-
-    All else stays byte for byte.
-    """
-    lines = "".join(written(*pair) for pair in wanted)
-    try:
-        before = read_bytes(path, "requests", limit=MEGABYTE) if path.exists() else b""
-        with open_private(path, "a", encoding="utf-8", newline="\n") as file:
-            file.write(("\n" if before and not before.endswith(b"\n") else "") + lines)
-    except (OSError, ValueError) as error:
-        raise unusable(path, error, "written") from error
+    """Add requests with their tools, as `append_lines` does. Raises ConfigError."""
+    append_lines(path, [written(*pair) for pair in wanted])
 
 
 def without_line(path: Path, line: RequestLine) -> None:
