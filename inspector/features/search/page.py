@@ -67,6 +67,7 @@ class SearchScreen(Rewords, SourceChanges):
         "Type what a tool should do and press enter; nothing is loaded. m searches as the model would ask.",
         "`server` limits the search to one server or to a tag (#TAG). `names` looks up tools by name.",
         "Tools are listed by rank with their state; grey rows are not results. w or p picks your tool.",
+        "short: beyond the limit, a search that is sure still returns a few tools with short definitions.",
         "f definition of the tool under the cursor; s score: every part, minus an average tool's (A).",
         "w why not: missing words, sentences tried (e edits with the best), the tool to beat. There",
         "M asks the session's model for sentences once; each is tried as ours are, and shown as the model's.",

@@ -92,12 +92,14 @@ def rows(
     listed = with_gaps(
         hits, lambda hit: hit.outcome not in _EXCLUDED or hit.tool_id == own.tool_id, report.scored
     )
-    end = _end_of_results(listed)
+    end, over = _end_of_results(listed), [hit.rank for hit in hits if hit.outcome is Outcome.OVER_LIMIT]
     bar = iter(bars([one for one in listed if isinstance(one, Hit)], besides=report.hits))
 
     def row(hit: Hit) -> Record:
         tool_id = hit.score.tool_id
         state, was = outcome(hit, tool_id in bound), before.get(tool_id, hit.rank)
+        if hit.outcome.is_result and over and hit.rank > over[0]:
+            state = Content.assemble(state, (", short", MUTED))
         if was != ranks.get(tool_id, was):
             state = Content(" ").join([*([state] if state else []), Content.styled(f"was {was}", "$accent")])
         server = tool_id.partition(":")[0]

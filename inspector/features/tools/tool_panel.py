@@ -230,7 +230,7 @@ class ToolPanel(InContext, ViewPanel):
         is_other, self._drawn = drawn[:2] != self._drawn[:2], drawn
         lines = changed_text(known, *changes), *definition_lines(tool)
         self.query_one("#tool-definition", Static).update(hanging(filter(None, lines)))
-        width = self.text_width // 2 if self.screen.has_class("-wide") else self.text_width
+        width = self.text_width // 2 - 2 if self.screen.has_class("-wide") else self.text_width
         facts = fact_lines(tool_facts(tool, known, *told), _TOOL_LABELS, width)
 
         def show(record: ToolRecord) -> None:

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, strategies as st
@@ -296,3 +297,12 @@ def test_hostile_text_does_no_harm(text: str) -> None:
     report = SearchReport(SearchRequest(text, text), "bm25", (hit,), (text, text + "b"), error=text)
     for shown in (_bill(report, hit), facts.facts(report).plain):
         assert not dangerous(shown.replace("\n", "").replace("\t", ""))
+
+
+def test_a_result_below_the_limit_says_that_it_has_a_short_definition() -> None:
+    report = _report([("late", "late"), ("order", "late order"), ("mail", "late mail")], "late")
+    found, over, late = report.hits
+    cut = replace(over, outcome=Outcome.OVER_LIMIT)
+    drawn = content.rows(replace(report, hits=(replace(found, outcome=Outcome.FOUND), cut, late)), ())
+    states = [str(one.cells[2]) for one in drawn if ":" in one.key]
+    assert states == ["found", "over limit", "found, short"]
