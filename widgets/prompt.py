@@ -157,6 +157,10 @@ class InvalidValue(ValueError):
     """The typed text is no value of the field; the message says what would be."""
 
 
+class MissingValue(InvalidValue):
+    """Nothing is there where something has to be."""
+
+
 def parse(kind: Kind, text: str) -> object:
     """Parse typed text. Raises InvalidValue with what is expected."""
     readers: dict[str, Callable[[str], object]] = {

@@ -20,7 +20,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Button, Input, Select, SelectionList, Static, TextArea
 
-from widgets.prompt import InvalidValue, Kind, PlainInput, parse, typeable, written_lines
+from widgets.prompt import InvalidValue, Kind, MissingValue, PlainInput, parse, typeable, written_lines
 from widgets.terminal_text import visible
 from widgets.text import plain
 
@@ -185,7 +185,7 @@ class FieldRow(Vertical):
 
     def _nothing(self) -> tuple[bool, object]:
         if self.field.required:
-            raise InvalidValue("required: choose one" if self.field.options else "required: enter a value")
+            raise MissingValue("required: choose one" if self.field.options else "required: enter a value")
         return False, None
 
     def write(self, value: object) -> None:
@@ -350,6 +350,18 @@ class SchemaForm(VerticalScroll, can_focus=False):
             if filled:
                 values[row.field.name] = value
         return values
+
+    def focus_unread(self) -> bool:
+        """Go to the first field that holds no value yet but something; False if there is none."""
+        for row in self.rows:
+            try:
+                row.read()
+            except InvalidValue as error:
+                if not isinstance(error, MissingValue):
+                    row.show_error(str(error))
+                    row.focus_input()
+                    return True
+        return False
 
     def errors(self) -> dict[str, str]:
         """Check every field, show its error below it, and return the errors by field name."""

@@ -151,6 +151,8 @@ class EditPane(Pane):
         is_other = topic.request.query != self._query or self.retrieval.rankers is not self._rankers
         self._query = topic.request.query
         if tool != self._tool:
+            # At once: the focus waits for it.
+            self._is_taking = True
             self._use(tool)
         elif is_other:
             self._measure()

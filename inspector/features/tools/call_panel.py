@@ -109,7 +109,7 @@ class CallPanel(InContext, Container):
     def action_switch(self) -> None:
         """Change between fields and JSON, with what is filled in so far."""
         form = self.query_one("#form", SchemaForm)
-        if self._tool is None or (self._form is None and form.errors()):
+        if self._tool is None or form.focus_unread():
             return
         arguments = self._arguments(form.values())
         if self._form is not None:

@@ -103,6 +103,15 @@ async def test_arguments_can_be_edited_as_json_in_the_same_place() -> None:
         await until(pilot, lambda: rig.servers["weather"].calls == [("get_forecast", {"city": "Rome"})])
 
 
+async def test_what_is_no_value_yet_is_not_lost_on_the_way_to_json() -> None:
+    schema = {"type": "object", "properties": {"days": {"type": "integer"}}, "required": ["days"]}
+    tool = Tool("weather", "get_forecast", "Forecast.", schema, READS)
+    async with _opened(FORECAST, MemoryServer([tool], answer=echo)) as (pilot, _):
+        await pilot.press("c", *"soon", "ctrl+t")
+        await says(pilot, "not a whole number")
+        assert pilot.app.screen.query_one("#form PlainInput", PlainInput).value == "soon"
+
+
 IMAGE = ToolResult(
     "[image]",
     structured={"city": 3},
