@@ -45,12 +45,15 @@ class MissingValue(ConfigError):
         self.name = name
 
 
+_LAST_LINES, _LAST_CHARACTERS = 20, 8_192
+
+
 class ConnectError(ToolsightError):
     """A server cannot be reached; `stderr_tail` holds its last lines of stderr."""
 
     def __init__(self, message: str, *, hint: str = "", stderr_tail: str = "") -> None:
         super().__init__(message, hint=hint)
-        self.stderr_tail = stderr_tail
+        self.stderr_tail = "\n".join(stderr_tail[-_LAST_CHARACTERS:].splitlines()[-_LAST_LINES:])
 
 
 class ServerExited(ConnectError):

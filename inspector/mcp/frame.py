@@ -223,8 +223,8 @@ class WireLog:
 LOG = logging.getLogger("toolsight.mcp")
 
 MAX_BYTES = 1_000_000
-TAIL_LINES = 20
-_TAIL_BYTES = 8_192
+TAIL_LINES = 1_000
+_TAIL_BYTES = 65_536
 _LONGEST_LINE = 64_000
 _SDK_LOG = "mcp.log"
 _HANDLER = "toolsight-mcp"
