@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# textual-serve 1.1.3 (textual 8.2.8): of a program that runs two apps, a question first, only the first is served.
+# textual-serve 1.1.3: of a program that runs two apps, a question first, only the first is served.
 #
-# In a terminal `Ask().run()` and then `Show().run()` are one program with two screens. Under textual-serve the end of
-# the first app is taken for that of the program: the browser's connection closes as if all had gone well (code 1000),
-# the second app starts nevertheless, draws into a pipe that nobody reads, and its process is left behind, one more with
-# each visitor who answers the question. A guess would be that a connection lasts as long as the process behind it, or
-# that the process ends with the connection: a closed tab ends an app that is still its first.
+# With textual 8.2.8. In a terminal `Ask().run()` and then `Show().run()` are one program with two screens. Under
+# textual-serve the end of the first app is taken for that of the program: the browser's connection closes as if all had
+# gone well (code 1000), the second app starts nevertheless, draws into a pipe that nobody reads, and its process is
+# left behind, one more with each visitor who answers the question. A guess would be that a connection lasts as long as
+# the process behind it, or that the process ends with the connection: a closed tab ends an app that is still its first.
 #
 # Seen:
 #   first app shown: True

@@ -22,6 +22,7 @@ from inspector.features.check.proposal import ProposalTrial
 from inspector.features.search.edit_pane import EditPane
 from inspector.features.search.rankers_pane import RankersPane
 from inspector.features.search.results_pane import NO_RANKS, ResultList
+from inspector.features.search.right_half import DEFINITION, EDIT, RANKERS, SCORE, WHY_NOT, RightHalf
 from inspector.features.search.score_text import LETTERS, DefinitionPane, ScorePane
 from inspector.features.search.search_job import NO_QUERY, AskBar, Pane, Rewords, Search, Topic, heading
 from inspector.features.search.source_change import SourceChanges
@@ -30,11 +31,8 @@ from inspector.features.search.worklist import Worklist
 from inspector.search.answer.rewording import Rewording
 from widgets import RecordList, ViewStrip
 
-DEFINITION, SCORE, WHY_NOT, EDIT, RANKERS = "definition", "score", "why-not", "edit", "rankers"
 # The line above the right half: what can be shown. Each has its key, which is underlined.
 _KEYS = {"f": DEFINITION, "s": SCORE, "w": WHY_NOT, "e": EDIT, "c": RANKERS}
-# The cells that the parts beside the list need.
-_LEAST = {DEFINITION: 36, "right": 57}
 _INTRO = Content(f"Describe a tool and press enter. Every tool is scored; none is loaded.\n{LETTERS}.")
 _NOTHING_SCORED = "No tools were scored. Press i to edit the query."
 _NO_TOOLS = "No tools to search yet. The search reruns when tools arrive."
@@ -43,7 +41,7 @@ _NOT_FOUND_BY_SEARCH = "This tool is not in the search index, so it has no score
 
 
 # Long because the query, the list and the right half meet here; what each shows is in its own file.
-class SearchScreen(Rewords, SourceChanges):
+class SearchScreen(RightHalf, Rewords, SourceChanges):
     """Searches as a person; the right half explains. Query, cursor, own tool and right half are kept."""
 
     page = "search"
@@ -79,13 +77,11 @@ class SearchScreen(Rewords, SourceChanges):
     )
 
     _ask_bar = query_one(AskBar)
-    _results = query_one(ResultList)
     _worklist = query_one(Worklist)
 
     def __init__(self) -> None:
         super().__init__()
         self.own_tool = ""
-        self.pane_name = DEFINITION
         self._made = Search()
         self._intro = _INTRO
         self._explained: tuple[Pane, Topic] | None = None
@@ -209,16 +205,6 @@ class SearchScreen(Rewords, SourceChanges):
         self._results.show(self._report, self._made.ranks, self.own_tool, self._away)
         self._show_pane()
 
-    @property
-    def _pane(self) -> Pane:
-        # Where it is wide the definition has a column of its own, beside the score or another part.
-        is_beside = self.pane_name == DEFINITION and self.has_class("-wide")
-        return self.query_one(f"#{SCORE if is_beside else self.pane_name}", Pane)
-
-    @property
-    def _pane_is_in_sight(self) -> bool:
-        return not self.has_class("-narrow") or self.has_class("-pane")
-
     @on(ResultList.Moved)
     def _show_pane(self) -> None:
         self._show_strip()
@@ -232,40 +218,6 @@ class SearchScreen(Rewords, SourceChanges):
             self._explained = shown
             for pane in (self._pane, *self.query(".-wide DefinitionPane").results(Pane)):
                 pane.show(shown[1])
-
-    def _fit_list(self) -> None:
-        """Give the list the cells that its names need, half while there are none; the parts the rest."""
-        least = sum(_LEAST[one.id or ""] for one in self.query("#definition, #right") if one.display)
-        needed = self._results.found.natural_width if self._report else self.size.width // 2
-        wanted = min(needed, self.size.width - least)
-        self.query_one("#left").styles.max_width = None if self.has_class("-narrow") else wanted
-
-    def _show_strip(self) -> None:
-        """Mark what is on."""
-        self.query_one("#strip", ViewStrip).current = self._pane.id or "" if self._pane_is_in_sight else ""
-
-    def _open_pane(self, name: str) -> None:
-        """Show a part of the right half; on a narrow terminal it takes the place of the list."""
-        self.pane_name = name
-        self.set_class(name == DEFINITION, "-card")
-        self.query_one("#panes", ContentSwitcher).current = SCORE if name == DEFINITION else name
-        self.add_class("-pane")
-        self._show_pane()
-        if self._pane.takes_focus or self.has_class("-narrow"):
-            self._pane.wants_focus = True
-            self.call_after_refresh(lambda: self._pane.focus_first() or self._results.found.focus())
-        else:
-            self._results.found.focus()
-
-    @property
-    def is_opening(self) -> bool:
-        """Whether a part of the right half takes the focus in a moment."""
-        return self._pane.wants_focus
-
-    def _go_to_list(self) -> None:
-        self.remove_class("-pane")
-        self._show_strip()
-        self.call_later(self._results.found.focus)
 
     @on(ViewStrip.Chosen)
     def _choose(self, event: ViewStrip.Chosen) -> None:
