@@ -272,6 +272,18 @@ class RecordFilter:
             kept.append(record)
         return tuple(kept)
 
-    def leaves(self, record: Record | None, query: str) -> bool:
-        """Whether the cursor leaves a heading for what is found below it: it is not found itself."""
-        return record is not None and record.is_heading and not matcher(query)(record.haystack())
+    def lead(self, shown: tuple[Record, ...], current: Record | None, query: str) -> tuple[int, bool]:
+        """Return the row to go to, and whether the cursor leaves its own: one found by its name comes first.
+
+        The cursor also leaves a heading that is not found itself.
+        """
+        matches = matcher(query)
+
+        def misses(record: Record) -> bool:
+            return not matches(record.key.casefold())
+
+        first = min(range(len(shown)), key=lambda at: (misses(shown[at]), shown[at].is_heading), default=0)
+        if current is None or not shown:
+            return first, False
+        is_only_above = current.is_heading and not matches(current.haystack())
+        return first, is_only_above or misses(current) > misses(shown[first])

@@ -183,8 +183,8 @@ class RecordList(Vertical):
         if measure:
             self._rows.measure(self.records)
         shown = self._filter.apply(self.records, self.filter_text)
-        leaves = filtering and self._filter.leaves(self.current, self.filter_text)
-        self._rows.show(shown, otherwise_first=filtering, leaves=leaves)
+        lead = self._filter.lead(shown, self.current, self.filter_text) if filtering else (None, False)
+        self._rows.show(shown, *lead)
         self._bar.set_count(self.count)
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:

@@ -215,15 +215,12 @@ class RecordRows(RecordCanvas, can_focus=True):
         self.follow = self._is_centered = False
         self._wanted: str | None = None
 
-    def show(
-        self, records: tuple[Record, ...], *, otherwise_first: bool = False, leaves: bool = False
-    ) -> None:
+    def show(self, records: tuple[Record, ...], otherwise: int | None = None, leaves: bool = False) -> None:
         """Show `records`; the cursor stays on its record, at the same height on screen.
 
         Args:
             records: The rows, in order.
-            otherwise_first: When its record is gone, the cursor goes to the first row that is no heading,
-                not to a neighbor.
+            otherwise: Where the cursor goes when its record is gone; by default to a neighbor.
             leaves: The cursor leaves its record as if that was gone.
         """
         before, at_end = self.current, self.cursor is None or self.cursor == len(self.records) - 1
@@ -231,7 +228,7 @@ class RecordRows(RecordCanvas, can_focus=True):
         self._wanted = None if leaves else before.key if before else self._wanted
         self.records = records
         self.virtual_size = Size(self.size.width, len(records) * self._lines + self._header_lines)
-        self.cursor = self._cursor_after(at_end, self._first() if otherwise_first else self.cursor or 0)
+        self.cursor = self._cursor_after(at_end, (self.cursor or 0) if otherwise is None else otherwise)
         if before is not None and self.cursor is not None:
             self._scroll_line(self.cursor * self._lines - above)
         self._bring_into_view()
@@ -239,10 +236,6 @@ class RecordRows(RecordCanvas, can_focus=True):
         now = self.current
         if (before and before.key) != (now and now.key):
             self.post_message(self.Moved())
-
-    def _first(self) -> int:
-        rows = (index for index, record in enumerate(self.records) if not record.is_heading)
-        return next(rows, 0)
 
     def _cursor_after(self, at_end: bool, otherwise: int) -> int | None:
         if not self.records:

@@ -99,6 +99,18 @@ async def test_a_filter_leads_from_a_heading_to_what_it_finds(word: str, found: 
         assert (app.made.current and app.made.current.key) == found
 
 
+async def test_a_filter_leads_to_a_row_found_by_its_name_before_one_found_by_its_description() -> None:
+    app = ListApp()
+    async with app.run_test() as pilot:
+        app.made.records = (
+            Record("notes", ("notes", "1"), search="notes keeps a memory"),
+            Record("Memory", ("memory", "2"), search="memory of a session"),
+        )
+        await pilot.press("slash", *"memo")
+        await pilot.press("enter", "enter")
+        assert app.heard[-1] == ("Selected", "Memory")
+
+
 async def test_esc_clears_the_filter_first_and_then_belongs_to_the_screen() -> None:
     app = ListApp()
     async with app.run_test() as pilot:
