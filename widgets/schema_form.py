@@ -77,6 +77,7 @@ class Field:
 # Seconds without a key before proposals are asked for, and how many of them are shown.
 _PAUSE, _MOST_PROPOSED = 0.1, 8
 _KINDS = {"enum": "one of", "many": "any of", "boolean": "true or false", "lines": "one a line, or JSON"}
+_AREAS = ("json", "lines", "text")
 
 
 def _written(value: object) -> str:
@@ -138,11 +139,11 @@ class FieldRow(Vertical):
         return Content.assemble(name, (" *" if self.field.required else "", "$text-warning bold"))
 
     def _kind(self) -> str:
-        kind = _KINDS.get(self.field.kind, self.field.kind)
-        return f"{kind}, required" if self.field.required else kind
+        kind = _KINDS.get(self.field.kind, self.field.kind) + (", required" if self.field.required else "")
+        return f"{kind}   enter: new line, ^r: run" if self.field.kind in _AREAS else kind
 
     def _make_input(self) -> Widget:
-        if self.field.kind in ("json", "lines", "text"):
+        if self.field.kind in _AREAS:
             return TextArea(show_line_numbers=False, tab_behavior="focus")
         shown = self.field.shown_options
         if self.field.kind == "many":

@@ -42,6 +42,7 @@ async def test_every_kind_of_field_gives_its_type() -> None:
         await pilot.press("q", "tab", *"10", "tab", *"2.5", "tab")
         await pilot.press("enter", "down", "enter", "tab", "enter", "down", "down", "enter", "tab")
         assert isinstance(app.focused, TextArea)
+        assert app.focused.border_subtitle == "json   enter: new line, ^r: run"
         await pilot.press(*"[1]", "ctrl+r")
         assert app.sent == [
             {"query": "q", "limit": 10, "share": 2.5, "late": True, "sort a[/]": "d[/]sc", "filter": [1]}

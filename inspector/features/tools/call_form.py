@@ -1,5 +1,6 @@
 """A tool's parameters as fields of a form: an object is a field for each part, a list a line each."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,7 +21,7 @@ _KINDS: Mapping[str, Kind] = {
 _DEFINITIONS = ("$defs", "definitions")
 # What is nested more deeply is typed as JSON, and so are all objects if the form would have more fields.
 _DEEPEST, _MOST = 3, 200
-_SHOWN = 8
+_SHOWN, _LONGEST = 8, 40
 _ANY = 'Any JSON: true, 7, "text".'
 Path = tuple[str, ...]
 
@@ -133,6 +134,10 @@ def _shape(schema: object, root: JsonObject, depth: int = _DEEPEST) -> str:
     if parts:
         inner = (f'"{part.name}": {_shape(part.schema, root, depth - 1)}' for part in parts[:_SHOWN])
         return f"{{{', '.join(inner)}{', …' if len(parts) > _SHOWN else ''}}}"
+    values = known.get("enum")
+    if isinstance(values, list) and values:
+        written = [json.dumps(value, ensure_ascii=False)[:_LONGEST] for value in values[:_SHOWN]]
+        return " | ".join([*written, "…"] if len(values) > _SHOWN else written)
     return type_text(types_of(known))
 
 

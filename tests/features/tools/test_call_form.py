@@ -153,12 +153,19 @@ def test_arguments_that_the_fields_cannot_hold_are_known(arguments: dict[str, An
 def test_what_is_typed_as_json_is_shown_in_its_shape() -> None:
     entity = {
         "type": "object",
-        "properties": {"name": {"type": "string"}, "tags": {"type": "array", "items": {}}},
+        "properties": {
+            "name": {"type": "string"},
+            "tags": {"type": "array", "items": {}},
+            "kind": {"enum": ["a", 1]},
+            "size": {"enum": ["x" * 99, *range(20)]},
+        },
     }
     lists = {"type": "array", "items": {"$ref": "#/$defs/entity"}, "description": "What to add."}
     schema = {"type": "object", "properties": {"entities": lists, "any": {}}, "$defs": {"entity": entity}}
     shown = [field.description for field in form_fields(schema)]
-    assert shown == ['What to add.   [{"name": string, "tags": [any]}]', 'Any JSON: true, 7, "text".']
+    sizes = f'"{"x" * 39} | 0 | 1 | 2 | 3 | 4 | 5 | 6 | …'
+    parts = f'{{"name": string, "tags": [any], "kind": "a" | 1, "size": {sizes}}}'
+    assert shown == [f"What to add.   [{parts}]", 'Any JSON: true, 7, "text".']
 
 
 def test_a_schema_of_very_many_parts_has_one_field_for_each_parameter() -> None:
