@@ -167,7 +167,7 @@ def _talk_beside_a_story() -> Shown:
 # From the view that a tool opens with to its form.
 CALL = ("right",) * 2 + ("down",)
 MEASURED = (Goes("bench"), Shows("requests over"), "r", Shows("rankers measured"))
-PLAYED = (Goes("bench"), "v", Shows("4 runs played"))
+PLAYED = (Goes("bench"), "v", Shows("r plays 4 recorded runs"), "r", Shows("4 runs played"))
 PAGES: Mapping[str, Picture] = {
     "session": Picture(
         SessionScreen,

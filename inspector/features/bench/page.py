@@ -87,7 +87,7 @@ class BenchScreen(ListPage):
         "false yes: impossible requests answered “found”. false no: possible requests that get nothing.",
         "p50 and p95: half of the searches, or 95 % of them, finished within this time.",
         "enter on a ranker lists its worst requests.",
-        "v plays recorded runs again, yours too, and shows what each profile finds and costs.",
+        "v shows recorded runs, yours too; r there plays them, and shows what each profile finds and costs.",
         "x exports the table. `toolsight bench` measures without the app.",
     )
 
@@ -202,5 +202,5 @@ class BenchScreen(ListPage):
         self.app.push_screen(BenchRequestScreen(measured, None if first is measured else first))
 
     def action_other_view(self) -> None:
-        """Play recorded runs under three profiles."""
+        """Show the recorded runs, which can be played under three profiles."""
         self.open(RunsPage())

@@ -196,7 +196,7 @@ class RecordedRunsScreen(ListPage):
         "Recorded sessions are played again: the agent makes its calls, and searches for tools it lacks.",
         "What ships was recorded of the demo's stand-in model, which follows rules and is no LLM.",
         "o changes between that and your own newest sessions, recorded or imported.",
-        "r plays what is chosen again, esc stops and keeps the runs so far.",
+        "r plays what is chosen, esc stops and keeps the runs so far.",
         "returned: of the called tools, how many searches returned before the first call.",
         "reached: not looked up by name. Brackets are 95 % intervals over tasks.",
         "rejected: calls of tools that were not bound. tool tokens are per model call.",
@@ -212,6 +212,7 @@ class RecordedRunsScreen(ListPage):
         self._played: dict[bool, Told] = {}
         self._news = ""
         self._sessions: int | None = None
+        self._shipped = 0
 
     def body(self) -> ComposeResult:
         yield Static(id="runs-facts", markup=False)
@@ -222,40 +223,42 @@ class RecordedRunsScreen(ListPage):
 
     def on_mount(self) -> None:
         self.draw()
-        self._look(play=False)
+        self._look(first=False)
 
     def show_recorded(self) -> None:
-        self._look(play=False)
+        self._look(first=False)
 
     def arrive(self, destination: Destination) -> None:
-        """Play at once, unless something was played already."""
+        """Say what can be played, unless something was played already."""
         if isinstance(destination, RunsPage) and not self._played and self.running is None:
-            self._look(play=True)
+            self._look(first=True)
 
-    def _look(self, *, play: bool) -> None:
-        """Count one's own sessions; then `play` them if some were imported, else what ships."""
-        replay, running = self.context.replay, self.session.session_id
+    def _look(self, *, first: bool) -> None:
+        """Count what can be played; the `first` time, choose one's own sessions if some were imported."""
+        replay, running, source = self.context.replay, self.session.session_id, self.context.parts.get(RUNS)
 
-        def counted(found: Sequence[SessionSummary]) -> None:
-            self._sessions = len(found)
-            if play:
-                self._own = any(one.agent for one in found)
-                self.action_play()
+        def look(_: Job) -> tuple[Sequence[SessionSummary], int]:
+            shipped = len(read_runs(source.shipped).runs) if source is not None else 0
+            return playable(replay.sessions(), but=running), shipped
+
+        def counted(found: tuple[Sequence[SessionSummary], int]) -> None:
+            sessions, self._shipped = found
+            self._sessions = len(sessions)
+            if first:
+                self._own = any(one.agent for one in sessions)
             self.draw()
 
-        self.run_job("sessions", lambda _: playable(replay.sessions(), but=running), counted)
+        self.run_job("sessions", look, counted)
 
     @property
     def _told(self) -> Told | None:
         return self._played.get(self._own)
 
     def action_source(self) -> None:
-        """Show the other source's runs, and play them if that was not done yet."""
+        """Show the other source's runs, or what can be played of it."""
         self._own = not self._own
-        self._news = ""
+        self._news = f"{NO_SESSIONS}. {HOW_TO_RECORD}" if self._own and not self._sessions else ""
         self.draw()
-        if self._told is None:
-            self.action_play()
 
     def action_play(self) -> None:
         """Play what is chosen under each profile."""
@@ -337,8 +340,12 @@ class RecordedRunsScreen(ListPage):
         if self._news:
             return Content.styled(visible(self._news, newlines=False), "$text-warning")
         if told is None:
-            other = "the shipped recording" if self._own else "your sessions"
-            return Content.assemble(("r", "bold $text-accent"), f" plays them; o: {other}.")
+            what, other = f"{count(self._shipped, 'recorded run')}, about a minute", "your sessions"
+            if self._own:
+                what, other = count(self._sessions or 0, "session"), "the shipped recording"
+            return Content.assemble(
+                ("r", "bold $text-accent"), f" plays {what}, without a model.   o: {other}"
+            )
         played, of = told.batch.summaries[0].runs, len(told.known.runs)
         if played < of:
             text = f"Stopped after {played:,} of {count(of, 'run')}; their figures are kept.  r plays all."

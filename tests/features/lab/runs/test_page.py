@@ -76,9 +76,9 @@ def two(tmp_path: Path) -> Path:
 
 @asynccontextmanager
 async def opened(
-    source: RunSource | None, stored: Sequence[Record] = (), *, key: str = "v"
+    source: RunSource | None, stored: Sequence[Record] = (), *, first: str = "2 recorded runs"
 ) -> AsyncGenerator[Pilot[None], None]:
-    """The page, after its key on the benchmark page."""
+    """The page, after its key on the benchmark page, and after it was told to play."""
 
     def beside(rig: Rig) -> dict[Any, object]:
         rig.store.append_all(stored)
@@ -86,8 +86,11 @@ async def opened(
 
     async with app_rig(beside=beside, size=(120, 36)) as (pilot, _):
         await goes(pilot, "bench")
-        await pilot.press(key)
+        await pilot.press("v")
         await until(pilot, lambda: isinstance(pilot.app.screen, RecordedRunsScreen))
+        await until(pilot, lambda: f"r plays {first}" in status(pilot))
+        assert pilot.app.screen.running is None, "nothing runs that nobody asked for"  # type: ignore[attr-defined]
+        await pilot.press("r")
         yield pilot
 
 
@@ -100,7 +103,7 @@ def setups_in(pilot: Pilot[None]) -> list[str]:
 
 
 async def test_one_key_of_the_benchmark_page_plays_what_ships_under_three_profiles() -> None:
-    async with opened(few_runs(4)) as pilot:
+    async with opened(few_runs(4), first="4 recorded runs") as pilot:
         await until(pilot, lambda: "4 runs played" in status(pilot))
         assert setups_in(pilot) == ["toolsight", "static", "attention"]
         assert "stand-in model (rules, no LLM)" in said(pilot, "#runs-facts")
@@ -125,7 +128,7 @@ async def test_a_profiles_runs_say_how_each_tool_was_found_and_enter_searches_ag
 
 
 async def test_imported_sessions_are_played_first_and_o_changes_to_what_ships(two: Path) -> None:
-    async with opened(RunSource(two, priced), IMPORTED) as pilot:
+    async with opened(RunSource(two, priced), IMPORTED, first="1 session") as pilot:
         await until(pilot, lambda: "1 run played; left out: 1 of 2 calls" in status(pilot))
         assert "claude-code/Bash" in said(pilot, "#runs-detail")
         await pilot.press("enter")
@@ -137,6 +140,8 @@ async def test_imported_sessions_are_played_first_and_o_changes_to_what_ships(tw
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(pilot.app.screen, RecordedRunsScreen))
         await pilot.press("o")
+        assert "r plays 2 recorded runs" in status(pilot)
+        await pilot.press("r")
         await until(pilot, lambda: "2 runs played" in status(pilot))
         await pilot.press("o")
         assert "1 run played" in status(pilot)
