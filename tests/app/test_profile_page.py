@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from inspector.app.dialogs.settings import (
     OF_THE_SESSION,
@@ -95,8 +96,11 @@ async def test_a_number_is_checked_while_one_types_and_applied_by_enter() -> Non
         await _to(pilot, "binding.capacity")
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, KnobDialog)
+        below = pilot.app.screen_stack[-2].query_one("#profile-detail", Static)
+        assert str(below.visual) == "", "the dialog says it"
         await pilot.press("x")
-        await until(pilot, lambda: "must be a whole number" in said(pilot, "#knob-error"))
+        wrong = 'binding.capacity must be a whole number, not "x"'
+        await until(pilot, lambda: said(pilot, "#knob-error") == wrong)
         await pilot.press("enter")
         assert pilot.app.screen.query_one(PlainInput).value == "x"
         assert rig.bench.settings.binding.capacity == BindingSettings().capacity
@@ -104,6 +108,7 @@ async def test_a_number_is_checked_while_one_types_and_applied_by_enter() -> Non
         await until(pilot, lambda: said(pilot, "#knob-error") == "")
         await pilot.press("enter")
         assert isinstance(pilot.app.screen, SettingsDialog)
+        assert str(below.visual).startswith("binding.capacity = 15")
         assert rig.bench.settings.binding.capacity == 15
 
 

@@ -244,6 +244,9 @@ class KnobDialog(ModalScreen[None]):
             self.dismiss()
 
     def _say(self, error: ToolsightError | None) -> None:
+        if error is not None and self._knob.about[1:] in error.hint:
+            # What the setting does stands above.
+            error = ToolsightError(error.message)
         self.query_one("#knob-error", Static).update(failure_text(error)[1] if error is not None else "")
 
 
@@ -339,6 +342,9 @@ class SettingsDialog(BaseScreen, ModalScreen[None]):
             dialog = (
                 OF_THE_SESSION[self._key](self.context) if knob is None else KnobDialog(self.context, knob)
             )
+            if knob is not None:
+                # The dialog says it again.
+                self.write("", "#profile-detail")
             self.app.push_screen(dialog, lambda _: self.show_view(self.view))
 
     def action_reset(self) -> None:
