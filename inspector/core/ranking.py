@@ -114,7 +114,7 @@ def _texts(about: str, values: tuple[str, ...] = ()) -> dict[str, Any]:
 TOLERANCE = 1e-9
 USED_BEFORE = "used before"
 """The term of what past use adds, which says how often and by whom."""
-READ_LIKE = "read like"
+READ_LIKE = "similar query"
 """What the phrasebook adds: the phrase that a request is read like, and what that means."""
 
 

@@ -115,7 +115,7 @@ def facts(session: SessionState) -> list[Content]:
     if budget is None:
         return []
     pieces = [
-        fact("ρ", _utilization(budget.rho), f"{_utilization(budget.static_rho)} static"),
+        fact("task share", _utilization(budget.rho), f"{_utilization(budget.static_rho)} static"),
         *_tax(session),
         _lasting(session, budget),
     ]

@@ -148,7 +148,7 @@ class BudgetScreen(ToolKeys):
     ]
     help_lines: ClassVar[tuple[str, ...]] = (
         "Budget: how much of the window the next request fills, tight beyond ┊. Static binds every tool.",
-        "ρ: the share of the request that is the task itself (history), not system prompt or tools.",
+        "task share: how much of the request is the task itself (history), not system prompt or tools.",
         "Tool tokens so far: the tokens spent on tools in all calls, next to those of static binding.",
         "The table lists servers and tools by cost. enter opens a server or a tool, o opens all servers.",
         "What if: d defers or binds a server, P pins a tool. The line shows the first call and a session,",

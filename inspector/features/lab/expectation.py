@@ -23,6 +23,8 @@ class Operator(StrEnum):
 
 
 _WRITTEN = frozenset(Operator) - {Operator.EQUALS}
+# Fields whose names say too little to a reader.
+_WORDS = {"in_time": "times in the time window", "in_calls": "times in the last calls"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class Condition:
     def text(self) -> str:
         """`count at least 3`: the condition in words."""
         how = "" if self.how == Operator.EQUALS else f"{self.how.replace('_', ' ')} "
-        return f"{self.field} {how}{_shown(self.value)}"
+        return f"{_WORDS.get(self.field, self.field)} {how}{_shown(self.value)}"
 
 
 @dataclass(frozen=True, slots=True)

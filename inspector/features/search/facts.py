@@ -44,8 +44,8 @@ _SIGNAL_WORDS = {
 SHORT_TERMS = {
     "best: description": "best: descr.",
     "best: parameters": "best: params",
-    "siblings that fit": "siblings fit",
-    "static vectors": "static",
+    "siblings that fit": "server top 3",
+    "static vectors": "word vectors",
 }
 
 
@@ -194,7 +194,7 @@ def rank_text(found: WhyNot, tools: int) -> str:
 def cut_text(found: WhyNot, limit: int, closest: float) -> str:
     """Whether the tool is a result, and if not, what cut it."""
     if found.cut is not None:
-        return f"✕ {found.cut.value}: {_why(found, limit, closest)}"
+        return f"✕ {state_word(found.cut)}: {_why(found, limit, closest)}"
     sign = "✓" if found.answer is Answer.FOUND else "• no tool clearly fits;"
     if found.rival is None:
         return f"{sign} it is the first result"

@@ -71,7 +71,7 @@ def _tier(hit: Hit) -> str:
     return next((part.term for part in hit.score.parts if part.signal is Signal.TIER), "")
 
 
-# The bill. Its columns have everyday words; `search --json` has every input by its term of art.
+# The bill. Its columns have the field's terms as far as they fit; `search --json` has every input.
 
 _TERM, _WHERE, _INPUTS, _ADDS = 13, 9, (6, 5, 6), 8
 WIDTH = _TERM + _WHERE + sum(_INPUTS) + _ADDS + 5
@@ -84,13 +84,8 @@ _COLUMNS = {
     "uses": ("by age", "prior", "weight"),
 }
 _HEADS = {
-    "tf": "times",
-    "df": "tools",
-    "idf": "rarity",
-    "cosine": "near",
-    "mean": "usual",
     "haystack length": "chars",
-    "threshold": "floor",
+    "threshold": "min",
     "token bonus": "bonus",
     "times in query": "times",
     "total weight": "total",

@@ -85,7 +85,7 @@ LOOKED_UP = "lookup by name, server or tags: nothing was ranked"
 _WORTH_TELLING = 0.005
 # A limit above this is not worth advising.
 _MAX_LIMIT = 20
-_SUBJECTS = {STATIC: "opening (by static vectors)"}
+_SUBJECTS = {STATIC: "opening (by word vectors)"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,8 +59,8 @@ def test_facts_hold_each_number_against_static_binding() -> None:
         DEAR, budget=Budget(10_000, PARTS, 5000), costs=(CALL,), decision="on: always", reductions=2
     )
     told = text(budget.facts(state))
-    assert "ρ 0.27 (0.038 static)" in told
-    assert "tool tokens so far 450 (5k static)" in told
+    assert "task share 0.27 (0.038 static)" in told
+    assert "tool tokens so far 450 (5.0k static)" in told
     assert "window not filling" in told
     assert "discovery on: always" in told
     assert "⚠ history shortened 2 times" in told
@@ -126,7 +126,7 @@ def test_two_bars_share_a_scale_and_fill_their_width(now: int, static: int, widt
 def test_the_headline_is_the_bill_and_the_saving() -> None:
     state = session(DEAR, MIDDLE, manifest="x", budget=Budget(10_000, PARTS, 5000))
     told = str(headline(state, 200))
-    assert "1 server, 2 tools: binding them all costs 5k tokens per call" in told
+    assert "1 server, 2 tools: binding them all costs 5.0k tokens per call" in told
     assert "the next call 450 with searches: 91 % less" in told
     # A session's money is that of its calls: one call times a thousand would leave its searches out.
     assert "$" not in told

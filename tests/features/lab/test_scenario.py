@@ -197,6 +197,12 @@ def is_met(event: Event, **conditions: Any) -> bool:
     return finding.met
 
 
+def test_a_guards_counts_are_expected_in_words() -> None:
+    wanted = expectation({"event": "count", "in_time": 3, "in_calls": {"at_least": 2}})
+    told = "count, times in the time window 3, times in the last calls at least 2"
+    assert wanted.text == told
+
+
 def test_events_in_their_order_meet_expectations_with_others_between() -> None:
     records = recorded(LOADED, UserSaid("x"), LOOP, UserSaid("y"), EVICTED)
     findings = found(

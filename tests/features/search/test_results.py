@@ -105,8 +105,8 @@ def test_every_term_is_either_on_the_bill_or_named_as_missing(
 def test_a_bill_has_a_line_for_what_an_average_tool_gets_and_the_inputs_of_every_signal() -> None:
     report = _report([("refund order", "refund late order"), ("list mail", "list the mail")], "refund order")
     text = _bill(report, report.hits[0])
-    assert re.search(r"^word +where +times +tools +rarity +adds$", text, re.MULTILINE)
-    assert re.search(r"^ +near +usual +weight +adds$", text, re.MULTILINE)
+    assert re.search(r"^word +where +tf +df +idf +adds$", text, re.MULTILINE)
+    assert re.search(r"^ +cosine +mean +weight +adds$", text, re.MULTILINE)
     assert re.search(r"^average tool +A average +-\d\.\d{3}$", text, re.MULTILINE)
     assert text.endswith(INFO["hybrid"].formula)
 
@@ -120,9 +120,9 @@ def test_a_bill_tells_which_step_fits_best_and_which_siblings() -> None:
     hit = Hit(1, ranking.explain(0), Outcome.FOUND)
     text = _bill(SearchReport(SearchRequest(query), "hybrid", (hit,), ranker.terms(query)), hit)
     assert re.search(r"^step 2 of 2 +Q step +\d\.\d\d +0\.20 +-?\d\.\d{3}$", text, re.MULTILINE)
-    assert re.search(r"^siblings fit +V server +\d\.\d\d +0\.10 +\d\.\d{3}$", text, re.MULTILINE)
+    assert re.search(r"^server top 3 +V server +\d\.\d\d +0\.10 +\d\.\d{3}$", text, re.MULTILINE)
     assert re.search(r"^a +W words ", text, re.MULTILINE)
-    assert re.search(r"^static +S meaning ", text, re.MULTILINE)
+    assert re.search(r"^word vectors +S meaning ", text, re.MULTILINE)
     assert "step 2 of 2: send a message" in text
     assert "✓ adds up" in text
 
