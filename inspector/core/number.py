@@ -83,10 +83,10 @@ def ordinal(number: int) -> str:
 
 
 def tokens(number: int) -> str:
-    """212, 4.1k, 128k, 1.2M."""
-    for least, size, unit in ((999_950, 1_000_000, "M"), (1000, 1000, "k")):
+    """212, 4.0k, 128k, 1.2M: a decimal below a hundred, so that a column of them lines up."""
+    for least, size, unit in ((999_500, 1_000_000, "M"), (1000, 1000, "k")):
         if abs(number) >= least:
-            return f"{number / size:.1f}".removesuffix(".0") + unit
+            return f"{number / size:.{int(abs(number) < 99.95 * size)}f}{unit}"
     return str(number)
 
 
