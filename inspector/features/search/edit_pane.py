@@ -150,6 +150,7 @@ class EditPane(Pane):
             return
         is_other = topic.request.query != self._query or self.retrieval.rankers is not self._rankers
         self._query = topic.request.query
+        self.query_one("#around").display = bool(self._query.strip())
         if tool != self._tool:
             # At once: the focus waits for it.
             self._is_taking = True

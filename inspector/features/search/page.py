@@ -380,5 +380,6 @@ class SearchScreen(RightHalf, Rewords, SourceChanges):
     def _has_query(self) -> bool:
         if not self.request.query.strip():
             self.warn(NO_QUERY)
+            self.action_ask()
             return False
         return True

@@ -192,7 +192,8 @@ class ResultList(InContext, Vertical):
         }
         hits = report.hits if report is not None else ()
         hit = next((hit for hit in hits if hit.tool_id == tool_id), None)
-        self._own = Own(tool_id, hit, (report.scored or len(hits)) if report is not None else 0)
+        scored = (report.scored or len(hits)) if report is not None else 0
+        self._own = Own(tool_id, hit, scored, "" if report is not None else "no query yet")
         if not tool_id or report is None or hit is not None:
             self.drop_job("own")
         elif tool_id.partition(":")[0] in self._away:

@@ -8,7 +8,7 @@ from textual.widgets import ContentSwitcher
 from inspector.app.base_screen import ToolKeys
 from inspector.core.ranking import SearchReport
 from inspector.features.search.results_pane import ResultList
-from inspector.features.search.search_job import Pane
+from inspector.features.search.search_job import AskBar, Pane
 from widgets import ViewStrip
 
 DEFINITION, SCORE, WHY_NOT, EDIT, RANKERS = "definition", "score", "why-not", "edit", "rankers"
@@ -61,7 +61,16 @@ class RightHalf(ToolKeys):
         self._show_pane()
         if self._pane.takes_focus or self.has_class("-narrow"):
             self._pane.wants_focus = True
-            self.call_after_refresh(lambda: self._pane.focus_first() or self._results.found.focus())
+            self.call_after_refresh(self._enter_pane)
+        else:
+            self._results.found.focus()
+
+    def _enter_pane(self) -> None:
+        """Focus the part or, if it takes no focus, the list; while nothing is searched for, the query."""
+        if self._pane.focus_first():
+            return
+        if self._report is None:
+            self.query_one(AskBar).focus_query()
         else:
             self._results.found.focus()
 

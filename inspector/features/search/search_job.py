@@ -32,7 +32,7 @@ from inspector.search.index.vocabulary import as_written
 from inspector.session.view import SessionView
 from widgets import PlainInput, middle, plain, visible
 
-NO_QUERY = "Search first: press i, type a query and press enter."
+NO_QUERY = "Search first: type a query and press enter."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Pane(InContext, Vertical):
         """Give the focus to what is to be read or typed first; False if nothing here can take it."""
         self.wants_focus = False
         for widget in (found for selector in self.first for found in self.query(selector)):
-            if widget.focusable:
+            if widget in self.screen.focus_chain:
                 widget.focus(scroll_visible=False)
                 return True
         return False
@@ -163,6 +163,7 @@ class Rewords(BaseScreen):
         request = self.query_one(AskBar).request
         if not request.query.strip():
             self.warn(NO_QUERY)
+            self.query_one(AskBar).focus_query()
             return
 
         async def work(_: Job) -> Rewording:

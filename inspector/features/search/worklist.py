@@ -80,7 +80,9 @@ def row(item: WorkItem) -> Record:
 def title(known: Requests, items: Sequence[WorkItem]) -> Content:
     """Return how many requests find their tool, what an edit changed, and what is wrong with the file."""
     holding = sum(item.now is not None and item.now.holds for item in items)
-    text = [Content(f"{REQUESTS}: {holding} of {count(len(items), 'request')} as wanted")]
+    unsure = sum(item.sign == "•" for item in items)
+    said = f"{REQUESTS}: {holding} of {count(len(items), 'request')} as wanted"
+    text = [Content(f"{said}, {unsure} of them unsure (•)" if unsure else said)]
     if known.total > MOST:
         text.append(Content.styled(f"the first {MOST} of {known.total:,}", "$text-warning"))
     compared = [item for item in items if item.now and item.before and not item.is_away]
@@ -116,7 +118,7 @@ class Worklist(InContext, Vertical):
         super().__init__(id="worklist")
 
     def compose(self) -> ComposeResult:
-        yield RecordList(COLUMNS, empty=_EMPTY, filterable=False, id="requests")
+        yield RecordList(COLUMNS, empty=_EMPTY, header=True, filterable=False, id="requests")
 
     def on_mount(self) -> None:
         self.set_interval(_LOOKS_EVERY, lambda: self.follow() if self.screen.is_current else None)
@@ -192,7 +194,7 @@ class Worklist(InContext, Vertical):
         self.display = bool(items) or known.problem is not None
         # A quarter of the terminal, with its title: the results above are what the page is about.
         height = self.screen.size.height
-        self.styles.height = min(len(items) + 1, height // (4 if height >= _ROOMY else 6))
+        self.styles.height = min(len(items) + 2, 1 + height // (4 if height >= _ROOMY else 6))
 
     def on_resize(self) -> None:
         """Take another share of another terminal."""

@@ -10,7 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import Static, TextArea
 
 from fixtures.hostile import HOSTILE, HUGE, hostile_tools
-from inspector.app.place import EditPage
+from inspector.app.place import EditPage, WhyNotPage
+from inspector.core.ranking import SearchRequest
 from inspector.core.tool import Tool
 from inspector.features.search import edit_pane as edit_pane
 from inspector.features.search.draft import LONGEST, FieldText
@@ -137,6 +138,18 @@ async def test_without_a_query_the_edited_text_has_half_of_the_screen() -> None:
     async with app_rig(servers=shop(), embedder=MemoryEmbedder(), size=(120, 36)) as (pilot, _):
         await _opened(pilot, query="")
         assert _page(pilot).size.width > 55
+        assert "For this query" not in seen(pilot)
+        assert f"no query yet  {PAY.id}" in seen(pilot)
+        await arrives(pilot, EditPage(PAY.id, QUERY))
+        await until(pilot, lambda: "For this query, among 11 tools" in seen(pilot))
+
+
+async def test_w_before_any_query_lets_one_be_typed_at_once() -> None:
+    async with app_rig(servers=shop(), embedder=MemoryEmbedder()) as (pilot, _):
+        await arrives(pilot, WhyNotPage(PAY.id, SearchRequest()))
+        await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "query")
+        await pilot.press(*keys(QUERY), "enter")
+        await until(pilot, lambda: f"{PAY.id}   for “{QUERY}”" in seen(pilot))
 
 
 async def test_a_draft_is_there_again_after_esc() -> None:

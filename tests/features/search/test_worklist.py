@@ -1,5 +1,6 @@
 """The file of requests in the app: in sight, ranked again at each save and key, changed by a person's key."""
 
+import re
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -11,13 +12,15 @@ from textual.widgets import Input
 
 from fixtures.hostile import HOSTILE, HUGE
 from inspector.app.place import EditPage, SearchPage, ToolPage, WorklistPage
-from inspector.app.requests import MOST
+from inspector.app.requests import MOST, Requests, WorkItem
 from inspector.config.reader import REQUESTS
 from inspector.core.error import ConnectError
-from inspector.core.ranking import SearchRequest
+from inspector.core.ranking import Answer, SearchRequest
 from inspector.features.search.edit_pane import EditPane
 from inspector.features.search.page import SearchScreen
-from inspector.features.search.worklist import Worklist
+from inspector.features.search.worklist import Worklist, title
+from inspector.search.answer.expectation import ExpectationResult, parse
+from inspector.search.answer.request_file import RequestLine
 from tests.support.app import app_rig, arrives, goes, said, seen, toasts, until
 from tests.support.fakes import calls, says, searches
 from tests.support.workbench import Rig, configured, shop_and_weather
@@ -94,10 +97,23 @@ async def test_a_keeps_the_request_in_sight_with_the_tool_it_should_find(tmp_pat
         await pilot.press(*"list_orders", "enter")
         await until(pilot, lambda: _cells(pilot) == [["✕", LISTS, "2", ""]])
         assert "toolsight.requests: 0 of 1 request as wanted" in seen(pilot)
+        assert re.search(r"request +should find +answer +rank +since save", seen(pilot))
         await pilot.press("i", *" that is late", "enter")
         await until(pilot, lambda: _requests(pilot).display)
         await pilot.press("a", "a")
         await until(pilot, lambda: len(_cells(pilot)) == 2)
+
+
+def test_the_title_counts_what_is_found_unsurely_beside_its_sign() -> None:
+    expected = parse("q -> shop:t")
+    sure, unsure = (
+        ExpectationResult(expected, answer=one, place=1) for one in (Answer.FOUND, Answer.CLOSEST)
+    )
+    items = [WorkItem(RequestLine(1, "q", expected), "shop:t", now) for now in (sure, unsure)]
+    assert [item.sign for item in items] == ["✓", "•"]
+    said = "toolsight.requests: 2 of 2 requests as wanted, 1 of them unsure (•)"
+    assert title(Requests(), items).plain == said
+    assert "unsure" not in title(Requests(), items[:1]).plain
 
 
 async def test_each_save_ranks_all_of_them_again_and_says_what_each_gained_or_lost(tmp_path: Path) -> None:
