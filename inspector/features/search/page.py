@@ -152,7 +152,10 @@ class SearchScreen(RightHalf, Rewords, SourceChanges):
     @on(AskBar.Asked)
     def _asked(self, event: AskBar.Asked) -> None:
         if not event.request.is_empty:
+            is_awaited = self._report is None and self.pane_name == WHY_NOT
             self.search(event.request)
+            if is_awaited:
+                self._open_pane(WHY_NOT)
             return
         self.drop_running()
         self._made, self._intro = Search(event.request), Content.styled(_NOTHING_ASKED, "$text-warning")
