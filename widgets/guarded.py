@@ -172,7 +172,7 @@ class _TooSmall(Widget):
 
 
 class Guarded(Screen[Any]):
-    """A question that takes no answer in its first second, and no key of a burst that began before.
+    """A question that takes only esc in its first second, and no other key of a burst that began before.
 
     The second begins when the terminal has drawn the question, and it ends for what comes behind the
     terminal's next answer: a click that waited in a slow line or on a busy machine comes before. To a
@@ -183,6 +183,8 @@ class Guarded(Screen[Any]):
     only says so, and can only be refused.
     """
 
+    # The answers are dim until one is taken.
+    DEFAULT_CSS = "Guarded.-waiting Button { text-opacity: 40%; }"
     clock: ClassVar[Callable[[], float]] = time.monotonic
     """Seconds from any beginning."""
     is_answering: ClassVar[bool] = False
@@ -243,6 +245,9 @@ class Guarded(Screen[Any]):
         if isinstance(event, events.CursorPosition):
             self._heard(event)
             return True
+        # The refusal changes nothing, so it needs no guard.
+        if isinstance(event, events.Key) and event.key == "escape":
+            return False
         now = self._now()
         is_text = isinstance(event, events.Paste) or (
             isinstance(event, events.Key) and (event.is_printable or event.key == "backspace")
@@ -327,13 +332,15 @@ class Guarded(Screen[Any]):
     def _show_state(self) -> None:
         """Tell whether it takes an answer now, and look again when it does."""
         left = self._quiet_at - self._now()
-        self.show_waiting(left > 0 or self._left > 0)
+        is_waiting = left > 0 or self._left > 0
+        self.set_class(is_waiting, "-waiting")
+        self.show_waiting(is_waiting)
         if self._look is not None:
             self._look.stop()
         self._look = self.set_timer(left, self._show_state) if left > 0 else None
 
 
-_WAITING = "one moment: keys go to the input below"
+_WAITING = "answers open in a moment   esc means no"
 _READY = "← → choose   enter answers   esc means no"
 # Its frame and padding take six columns, and all of it at most nine tenths of the terminal. In a lower one
 # the answers are cut off, or fewer than four lines of the text are seen at once.
@@ -342,7 +349,7 @@ _LEAST_BUTTON = 10
 
 
 class GuardedConfirm(Confirm, Guarded):
-    """Letters are never an answer: they go on to the input below, and so does every key of a burst.
+    """Letters are never an answer: they go on to the input below, and so does every key of a burst but esc.
 
     Another key may be, such as the one that asked: `ctrl+r` once more.
 

@@ -15,7 +15,7 @@ from textual.widgets import Input
 
 from inspector.app.app import ToolsightApp
 from inspector.app.dialogs.approver import QuestionDialog, question_body
-from inspector.app.dialogs.elicitor import AnswerDialog, FormDialog, SignInDialog, shown_field
+from inspector.app.dialogs.elicitor import AnswerDialog, FormDialog, shown_field
 from inspector.config.configuration import Configuration
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
@@ -130,7 +130,7 @@ async def test_letters_are_for_the_form_only_once_a_field_was_chosen_and_no_key_
         prompt = pilot.app.screen_stack[0].query_one(Prompt)
         await pilot.press(*"pay it")
         assert prompt.value == "pay it"
-        await pilot.press("tab", "escape", "enter")
+        await pilot.press("tab", "enter")
         assert not task.done()
         now[0] = 60.0
         await pilot.press(*" late")
@@ -245,7 +245,7 @@ async def test_three_keys_sign_in_and_as_many_sign_out(
 
     monkeypatch.setattr(webbrowser, "open", browser)
     async with signing_in(tmp_path, "i") as (pilot, server):
-        await until(pilot, shows(pilot, SignInDialog))
+        await until(pilot, shows(pilot, QuestionDialog))
         assert server.origin.removeprefix("http://") in seen(pilot)
         assert visited == []
         await pilot.press("tab", "enter")
@@ -264,7 +264,7 @@ async def test_without_a_browser_the_answer_is_pasted_into_the_app(
 ) -> None:
     monkeypatch.setattr(webbrowser, "open", lambda _address: False)
     async with signing_in(tmp_path, "i") as (pilot, _server):
-        await until(pilot, shows(pilot, SignInDialog))
+        await until(pilot, shows(pilot, QuestionDialog))
         await pilot.press("tab", "enter")
         await until(pilot, shows(pilot, AnswerDialog))
         await pilot.press(*"no", "enter")
@@ -273,14 +273,14 @@ async def test_without_a_browser_the_answer_is_pasted_into_the_app(
         await until(pilot, lambda: "✓ ready" in seen(pilot))
 
 
-@pytest.mark.parametrize("waits_for", [SignInDialog, AnswerDialog, "/token"])
+@pytest.mark.parametrize("waits_for", [QuestionDialog, AnswerDialog, "/token"])
 async def test_escape_cancels_a_sign_in_whatever_it_waits_for(
     tmp_path: Path, waits_for: type[Screen[Any]] | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(webbrowser, "open", lambda _address: False)
     async with signing_in(tmp_path, "i", fault="silent token") as (pilot, server):
-        await until(pilot, shows(pilot, SignInDialog))
-        if waits_for is not SignInDialog:
+        await until(pilot, shows(pilot, QuestionDialog))
+        if waits_for is not QuestionDialog:
             await pilot.press("tab", "enter")
             await until(pilot, shows(pilot, AnswerDialog))
         if isinstance(waits_for, str):

@@ -59,15 +59,25 @@ class Asking(App[None]):
         return self.screen_stack[0].query_one(Prompt).value
 
 
-async def test_no_key_answers_in_the_first_second(clock: Clock) -> None:
+async def test_no_key_but_esc_answers_in_the_first_second(clock: Clock) -> None:
     app = Asking()
     async with app.run_test() as pilot:
         await app.ask(pilot)
         clock.now = 0.9
-        for key in ("o", "s", "n", "y", "space", "backspace", "tab", "left", "escape", "enter"):
+        for key in ("o", "s", "n", "y", "space", "backspace", "tab", "left", "enter"):
             await pilot.press(key)
             assert app.answers == [], key
             assert isinstance(app.screen, GuardedConfirm)
+
+
+async def test_esc_refuses_at_once_while_the_answers_are_still_dim(clock: Clock) -> None:
+    app = Asking()
+    async with app.run_test() as pilot:
+        await app.ask(pilot)
+        clock.now = 0.1
+        assert app.screen.has_class("-waiting")
+        await pilot.press("escape")
+        assert app.answers == ["no"]
 
 
 async def test_what_is_typed_goes_on_in_the_prompt_however_late(clock: Clock) -> None:

@@ -9,7 +9,6 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
-from textual.events import Event, Key
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.widgets import Button, Static
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from textual.app import App
 
 
-_WAITING = "one moment: keys go to the input below"
+_WAITING = "answers open in a moment   esc leaves"
 _READY = "tab to the fields   ctrl+r sends   esc"
 _LONGEST_LABEL = 46
 _LEAST, _LEAST_OF_SAMPLING = Size(44, 16), Size(78, 20)
@@ -152,14 +151,6 @@ _WAITS = "Sign in there: the answer comes back by itself. "
 _ELSEWHERE = "Open the address in a browser, then paste the address you end up at (http://127.0.0.1…)."
 
 
-class SignInDialog(QuestionDialog):
-    """The question whether the address of a sign-in may open; esc cancels at once."""
-
-    def pass_on(self, event: Event) -> bool:
-        """Let esc through in the first second too: it only cancels what the person began."""
-        return not (isinstance(event, Key) and event.key == "escape") and super().pass_on(event)
-
-
 class AnswerDialog(ModalScreen[str | None], Withdrawable):
     """Waits for the answer to a sign-in, which comes by itself or is pasted; ctrl+y copies the address."""
 
@@ -218,7 +209,7 @@ class ModalVisitor:
         """See `Visitor`."""
         # The last but one is where tab and the arrows lead.
         question = sign_in_question(server, where, (_COPY, _OPEN))
-        choice = await _shown(self._app, SignInDialog(question))
+        choice = await _shown(self._app, QuestionDialog(question))
         if choice == _COPY.value:
             self._app.copy_to_clipboard(where)
         is_open = choice == _OPEN.value and await open_in_browser(where)
