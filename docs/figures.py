@@ -18,9 +18,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from msgspec import Struct
 
 from docs import evidence, measured
 from docs.benchmark import say
@@ -47,8 +48,7 @@ class Figure(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class Sentence(Struct, frozen=True):
     """Words of a page with figures in braces."""
 
     page: str
@@ -70,8 +70,7 @@ def _joined(plain: Sequence[str], values: Sequence[str]) -> str:
     return "".join(word for pair in zip(plain, (*values, ""), strict=True) for word in pair)
 
 
-@dataclass(frozen=True, slots=True)
-class Marked:
+class Marked(Struct, frozen=True):
     """A table between markers; the figures are the whole of it."""
 
     page: str
@@ -89,8 +88,7 @@ class Marked:
         return _TABLE.sub(put, text)
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+class Cells(Struct, frozen=True):
     """Cells of the first table under a heading, by column and row: some of what a benchmark wrote."""
 
     page: str
@@ -112,8 +110,7 @@ class Cells:
         return before + after
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Struct, frozen=True):
     """A page that a command writes. What is about speed and dates stays as it is.
 
     Those are the lines that start as `kept`, and the `sections` by their headings.

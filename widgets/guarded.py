@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import Any, ClassVar
 
+from msgspec import Struct
 from rich.cells import cell_len
 from textual import events, on
 from textual.app import App, ComposeResult
@@ -23,8 +23,7 @@ from textual.widgets import Button, Input, Static, TextArea
 from widgets.text import Hanging, plain, safe
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Struct, frozen=True):
     """An answer: its key, "" for none, its button's label, and its value (by default the label)."""
 
     key: str

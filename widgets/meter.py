@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from msgspec import Struct
 from rich.cells import cell_len
 from textual.app import RenderResult
 from textual.content import Content
@@ -111,8 +111,7 @@ _LEAST_BAR = 4
 _MOST = 1e100
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A part of a meter.
 
     Args:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from rich.cells import cell_len
 from textual.content import Content
 
@@ -25,8 +25,7 @@ _SAMPLE = 2_000
 _DASH = " –"
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """One column of a list.
 
     Args:
@@ -52,8 +51,7 @@ class Column:
     yields: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """One row of a list.
 
     Args:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from rich.segment import Segment
 from textual import events
 from textual.binding import Binding, BindingType
@@ -28,8 +28,7 @@ from widgets.record import (
 from widgets.text import Painter, component, middle, plain, restyled, shorten, shortened
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
+class _Names(Struct, frozen=True):
     """The names of a column and what is shown of them in some width."""
 
     records: Sequence[Record]

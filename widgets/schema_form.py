@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from msgspec import Struct
 from rich.text import Text
 from textual import on
 from textual.actions import SkipAction
@@ -28,8 +29,7 @@ NOTHING: object = type("Nothing", (), {"__repr__": lambda _: "NOTHING"})()
 """Stands for "no default", because `None` is a value."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Struct, frozen=True):
     """A value that a form asks for.
 
     Args:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, Literal, cast
 from urllib.parse import unquote
 
+from msgspec import Struct
 from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding, BindingType
@@ -30,8 +30,7 @@ _NAMED = ("patternProperties", "dependentSchemas")
 _MOST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A line of the outline: its label, and the value that its children come from.
 
     Args:

@@ -7,8 +7,9 @@ a kind; the column “not fitted” has the others.
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.data import CATALOGS, PUBLISHED, among_others, judged, own, prepared, published
@@ -100,8 +101,7 @@ TRIED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """One request in one wording, and its answer."""
 
     catalog: str

@@ -13,8 +13,10 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.benchmark import data, say
 from inspector.core.number import percent, signed
@@ -40,8 +42,7 @@ MEASURES: Mapping[str, Callable[[int, Sequence[str], tuple[frozenset[str]]], flo
 Groups = Callable[[RecordedRun], str]
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """A tool that a run called for the first time, and what it searched for then."""
 
     run: RecordedRun
@@ -49,8 +50,7 @@ class Need:
     tool: str
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """One need: its kind, and each measure without past use and with it, by weight (0 is without)."""
 
     task: str

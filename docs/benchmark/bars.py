@@ -1,8 +1,9 @@
 """The bars that the default ranker has to reach, and whether it does."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from statistics import fmean
+
+from msgspec import Struct
 
 from docs.benchmark.abstention import share_of
 from docs.benchmark.data import PUBLISHED
@@ -26,8 +27,7 @@ HYBRID = "hybrid"
 MIXED = {HYBRID, "rrf", "z-fusion"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """One promise and whether it holds."""
 
     what: str

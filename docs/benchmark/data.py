@@ -3,9 +3,10 @@
 import asyncio
 import json
 import tempfile
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from docs.benchmark import say
 from docs.papers.source import StoredEmbedder

@@ -7,9 +7,10 @@ that serves.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from statistics import mean
+
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.data import CATALOGS, FITTED, REPORTED, everyday, judged, prepared
@@ -26,8 +27,7 @@ from inspector.search.ranker.catalog_rankers import CatalogRankers
 IMPOSSIBLE = ("far", "near-miss", "small-talk")
 
 
-@dataclass(frozen=True, slots=True)
-class Got:
+class Got(Struct, frozen=True):
     """What one request got."""
 
     case: EvalCase

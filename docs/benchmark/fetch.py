@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from docs.benchmark import conversion, say
 from docs.benchmark.conversion import Files, Row, Rows
@@ -31,8 +32,7 @@ NOT_FETCHED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """A public repository at a commit, and the folders or files that are wanted of it."""
 
     repository: str
@@ -44,8 +44,7 @@ class Commit:
         return f"https://github.com/{self.repository}.git"
 
 
-@dataclass(frozen=True, slots=True)
-class DataSet:
+class DataSet(Struct, frozen=True):
     """A labelled set, or a catalog alone: where it is from, what is made of it, and the checksums of that."""
 
     source: Commit

@@ -9,9 +9,10 @@ weights far apart reach much the same.
 """
 
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple, replace
 from numpy.typing import NDArray
 
 from docs.benchmark import say
@@ -33,14 +34,13 @@ from inspector.search.ranker.fusion import (
 
 CANDIDATES = 150
 # Those of a search with a model.
-NAMES = tuple(one.name for one in fields(FusionWeights) if one.name != "meant")
+NAMES = tuple(name for name in FusionWeights.__struct_fields__ if name != "meant")
 SIGNALS = len(NAMES)
 ROUNDS, RATE, SHRINKAGE = 150, 0.05, 1e-3
 Weights = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(Struct, frozen=True, dict=True):
     """The standardised signals of the candidates (rows), which of them are right, and their ids."""
 
     signals: NDArray[np.float64]

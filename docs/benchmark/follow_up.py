@@ -6,7 +6,8 @@ answered in between, since the scripted model's answers name tools as no other d
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from docs.benchmark import say
 from docs.benchmark.data import own, prepared

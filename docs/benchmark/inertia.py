@@ -9,10 +9,11 @@ docs/papers/composition.md, from recordings in the formats of `toolsight bench r
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.cli.table import Progress, say_report
 from inspector.core.inertia import Aging, InertiaGraph
@@ -25,8 +26,7 @@ from inspector.mcp.recorded_link import RecordedRun
 from inspector.search.answer.metric import Estimate, ratio_estimate
 
 
-@dataclass(frozen=True, slots=True)
-class RunFacts:
+class RunFacts(Struct, frozen=True):
     """What the runs are: `same` is the share of transitions to the tool called last, `first` to a new one."""
 
     runs: int
@@ -98,8 +98,7 @@ PERSONAS: Mapping[str, Persona] = {
 ALL = next(iter(PERSONAS))
 
 
-@dataclass(frozen=True, slots=True)
-class Ahead:
+class Ahead(Struct, frozen=True):
     """Binding all unused tools ahead whose `by` is `level` or more after some call, each once a run.
 
     `unused_next` is the share that was not the next call, `unused` the share that was not called at all, and
@@ -114,8 +113,7 @@ class Ahead:
     covered: Estimate | None
 
 
-@dataclass(frozen=True, slots=True)
-class InertiaScore:
+class InertiaScore(Struct, frozen=True):
     """One way to learn and to leave out. `hits` is by rule and cut, over first uses that follow a call."""
 
     persona: str
@@ -124,8 +122,7 @@ class InertiaScore:
     ahead: tuple[Ahead, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Move:
+class _Move(Struct, frozen=True):
     """A call after another one of the same message. `unused` is whether it is the tool's first of the run."""
 
     task: str

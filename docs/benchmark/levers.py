@@ -10,8 +10,10 @@ import random
 import re
 import sys
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
 from itertools import cycle
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.benchmark import say
 from docs.benchmark.data import DATA, OWN, POOL, PUBLISHED, among_others, everyday, own, prepared, published
@@ -34,8 +36,7 @@ from inspector.search.ranker.query_fusion import QueryFusion, QueryWeights
 from inspector.search.ranker.ranker import Ranker
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
+class Variant(Struct, frozen=True):
     """The weights of a hybrid ranker."""
 
     fusion: FusionWeights = FusionWeights()
@@ -89,8 +90,7 @@ SHORTEST, LONGEST = 3, 8
 _SEED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Recalled:
+class Recalled(Struct, frozen=True):
     """Recall@10 of each task with and without steps."""
 
     dataset: str
@@ -186,8 +186,7 @@ WITHOUT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Levers:
+class Levers(Struct, frozen=True):
     """nDCG@10 on one data set, and what each lever of WITHOUT adds to it.
 
     `literals` and `steps` are the shares of requests that have any.

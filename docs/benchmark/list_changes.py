@@ -7,10 +7,11 @@ prompt cache. Tokens are counted as gpt-5's; tools, calls and results are made u
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 from unittest.mock import patch
+
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.loop import servers
@@ -34,8 +35,7 @@ DELIVERIES: dict[str, tuple[str, Deferral]] = {
 _GPT_5 = Prices("told", 1.25e-6, 1e-5, cache_read=1.25e-7, cache_minimum=1024)
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Struct, frozen=True):
     """`broken` requests do not begin with all of the one before; `billed` is input tokens at full price."""
 
     requests: int

@@ -13,11 +13,12 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.data import PUBLISHED, ROOT, among_others, published, semantics
@@ -180,8 +181,7 @@ def _here(make: Callable[[Sequence[Tool]], Peer], tools: Sequence[Tool]) -> Iter
     yield make(tools)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A peer, what it is and how to get it.
 
     `most` is how many tools it returns if it is not told, None if all it finds; `is_apart` whether it needs

@@ -10,7 +10,9 @@ everyday request that misses on those published servers, with what is proposed f
 import random
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.benchmark import say
 from docs.benchmark.data import PUBLISHED, everyday, folder, prepared
@@ -31,8 +33,7 @@ from inspector.tokens.measure import BudgetMeter
 _RANKER, _SEED, _READ = "hybrid", 7, 20
 
 
-@dataclass(frozen=True, slots=True)
-class Proposed:
+class Proposed(Struct, frozen=True):
     """A set with the best proposal for each of the `missed` tools that got one."""
 
     evalset: EvalSet
@@ -92,8 +93,7 @@ def proposed(name: str, most: int = sys.maxsize) -> Proposed:
     return Proposed(evalset, rankers, missed, proposals)
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """Recall of requests before and after; `groups` names the cluster of each."""
 
     before: tuple[float, ...] = ()
@@ -112,8 +112,7 @@ class Change:
         return f"{n}: {means}, {_points(estimate(differences, self.groups))}"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One line of the table."""
 
     missed: int = 0

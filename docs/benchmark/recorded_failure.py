@@ -9,8 +9,9 @@ import ast
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.error import BreakerState, FailureKind
 from inspector.loop.breaker import Breaker, Permit, admitted, ended
@@ -25,8 +26,7 @@ _DEEPEST = 8
 TIMEOUT_SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """A failed call. `is_seen` tells that its client failed, not the tool with an answer of its own.
 
     Only what the client sees is retried and counted by breakers; of an answer nobody but the model reads the
@@ -222,8 +222,7 @@ def _literal(text: str) -> str:
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(Struct, frozen=True):
     """A call of a recorded run. `number` is its place among the calls, `step` that of its model call."""
 
     run: str
@@ -251,8 +250,7 @@ class Attempt:
         return hash((self.run, self.number))
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(Struct, frozen=True):
     """A failed call that repeats no other failed one, and the equal calls after it until one succeeds."""
 
     first: Attempt
@@ -264,8 +262,7 @@ class Repeat:
         return bool(self.again) and self.again[0].number == self.first.number + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Refusals:
+class Refusals(Struct, frozen=True):
     """What the breakers of one run would have done: how often one opened, and which calls were refused."""
 
     opened: int

@@ -12,12 +12,12 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.registry_data import GROUPS, chunks, exact, permitting, query_vectors
@@ -120,8 +120,7 @@ LEAST_RECALL, RATIO = 0.95, 1.3
 MOST_P95 = {100_000: 50.0, 1_000_000: 100.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(Struct, frozen=True):
     """How many tools and vectors a second were kept, and how long the index took, in seconds."""
 
     tools_a_second: float
@@ -129,8 +128,7 @@ class Filled:
     index_s: float
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """Searches among so many percent of the tools: milliseconds, and recall against exact search.
 
     `first` is the first search with this sight. `bare` are the milliseconds of the bare query.

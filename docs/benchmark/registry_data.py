@@ -12,11 +12,12 @@ one for so many percent of the tools, wherever they are.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from zlib import crc32
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from docs.benchmark.data import POOL, PUBLISHED, ROOT, demo_tools, embedder, folder
@@ -37,8 +38,7 @@ _BATCH = 64
 Vectors = NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """Some of the tools in order of their numbers, with a vector and a group each."""
 
     tools: list[Tool]

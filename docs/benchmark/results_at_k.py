@@ -11,10 +11,11 @@ import json
 import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from statistics import fmean
+
+from msgspec.structs import replace
 
 from docs.benchmark import say
 from docs.benchmark.data import PUBLISHED, SAMPLE, embedder, folder, prepared

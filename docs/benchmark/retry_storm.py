@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from unittest.mock import patch
 
+from msgspec import Struct
+
 from docs.benchmark import say
 from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values
@@ -180,8 +182,7 @@ class Forgetful(MemoryStore):
         """Forget it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Storm:
+class Storm(Struct, frozen=True):
     """What came of one run; `recovery` is None if the server was still overloaded at the end."""
 
     reached: int

@@ -16,10 +16,10 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from zlib import crc32
 
 import numpy as np
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.data import embedder
@@ -59,8 +59,7 @@ class RandomEmbedder:
         return embedder().words()
 
 
-@dataclass(frozen=True, slots=True)
-class Speed:
+class Speed(Struct, frozen=True):
     """Medians in milliseconds; `build_s` in seconds. Memory in megabytes, beyond the tools themselves.
 
     `end_to_end_ms` and `steps_ms` are of new queries, of a few words and of STEPS sentences. `live_mb` is

@@ -10,9 +10,10 @@ found, which compares servers and tools, too: that favours routing by both.
 import argparse
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 from docs.benchmark import data, say
 from inspector.core.number import percent, signed
@@ -31,8 +32,7 @@ CUTS = (1, 5)
 _PARTS = re.compile(r"server:(?P<server>.*?)\n\s*tool:(?P<tool>.*?)(?:\n|</|$)", re.DOTALL | re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Struct, frozen=True):
     """A search as it was made, its two parts, and the id of the tool that was called next."""
 
     task: str

@@ -8,9 +8,10 @@ folders of `docs.hard.capture`. `-v` prints the findings too, to be read; what t
 import json
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from docs.benchmark import say
 from inspector.config.file import load_lines

@@ -5,11 +5,14 @@ and the confidence stay as they are shipped, which were fitted with all parts. T
 language models word them, and rankers of real clients beside the default.
 """
 
+import dataclasses
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from statistics import mean
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.benchmark import say
 from docs.benchmark.data import FITTED, REPORTED, everyday, prepared, untimed_semantics
@@ -55,12 +58,11 @@ class Map(Phrasebook):
         super().__init__(model, make_static_embedder(), (), VectorTable())
         assert self._model is not None
         assert self._static_vectors is not None
-        self._model = replace(self._model, share=0.0)
-        self._static_vectors = replace(self._static_vectors, share=0.0)
+        self._model = dataclasses.replace(self._model, share=0.0)
+        self._static_vectors = dataclasses.replace(self._static_vectors, share=0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """A way to read requests: its phrasebook, None for the shipped one, and its ranker."""
 
     book: Callable[[str], Phrasebook] | None = None

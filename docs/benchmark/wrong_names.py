@@ -9,10 +9,11 @@ share a table. Tokens are counted as gpt-5's.
 import asyncio
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 from unittest.mock import patch
+
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.data import POOL, demo_tools, pool
@@ -42,8 +43,7 @@ _counter = TiktokenCounter("gpt-5")
 LOADED, DEFERRED, EVICTED = "loaded", "not loaded", "evicted"
 
 
-@dataclass(frozen=True, slots=True)
-class Wrong:
+class Wrong(Struct, frozen=True):
     """A way to get a tool's name wrong. `name` makes one, None for a tool that has none."""
 
     what: str
@@ -81,8 +81,7 @@ KINDS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """A wrong call: whether it `ran` all the same, the tools that its answer names, its answer's tokens.
 
     `next_runs`: the same tool, called by its right name right after it, is run.

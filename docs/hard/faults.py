@@ -13,9 +13,10 @@ import sys
 import tempfile
 import time
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
+
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.terminal import CHAT, Terminal, app
@@ -66,8 +67,7 @@ turns:
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """What the keys took during a fault, in seconds, and the app's memory after it."""
 
     fault: str

@@ -14,10 +14,10 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
+from msgspec import Struct, field
 
 from docs.benchmark import say
 from docs.benchmark.terminal import CHAT, Terminal, app
@@ -46,8 +46,7 @@ _SERVER = str(SUPPORT / "mcp_raw_server.py")
 _PAUSE = 0.1
 
 
-@dataclass(slots=True)
-class Row:
+class Row(Struct):
     """What a flood cost: megabytes above the start, seconds of each key and of quitting, bytes of stderr."""
 
     flood: str

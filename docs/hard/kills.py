@@ -25,10 +25,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from msgspec import Struct
 from rich.cells import cell_len
 
 from docs.benchmark import say
@@ -90,8 +90,7 @@ Row = tuple[int, str, str]
 """An event's number, second and kind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Kill:
+class Kill(Struct, frozen=True):
     """After a kill: the rows on the screen, every row that was ever on it, and those in the store."""
 
     screen: tuple[Row, ...]

@@ -17,9 +17,10 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.keys import BARE
@@ -46,8 +47,7 @@ CLEAR = b"\x15"
 _LIMIT = 900.0
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """What one start showed: seconds of each key, seconds until all servers were up, and its memory."""
 
     keys: list[float]

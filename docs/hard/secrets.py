@@ -15,10 +15,11 @@ import sys
 import tempfile
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from msgspec import Struct
 
 from docs.benchmark import say
 from docs.benchmark.terminal import terminal
@@ -65,8 +66,7 @@ _COPIED = re.compile(rb"\x1b\]52;c;([A-Za-z0-9+/=]*)")
 TOOL = "repeating:repeat"
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(Struct, frozen=True):
     """A machine with a home folder: `home` is what Toolsight writes, `given` what was there before."""
 
     given: Path

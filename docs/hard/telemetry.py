@@ -10,10 +10,11 @@ import os
 import resource
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from time import monotonic
+
+from msgspec.structs import replace
 
 from docs.benchmark import say
 from fixtures.transcripts.make import claude_code, codex

@@ -7,8 +7,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
+
+from msgspec import to_builtins
 
 from docs.papers.published import report
 from docs.papers.report import Section, Table, markdown
@@ -70,7 +71,7 @@ def _run(given: argparse.Namespace) -> int:
     if given.output is not None:
         write_file(given.output, markdown(result))
     if given.json:
-        say_json(asdict(result))
+        say_json(to_builtins(result))
     elif given.output is None:
         say_report(markdown(result).splitlines())
     return Exit.DONE

@@ -2,7 +2,8 @@
 
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from docs.papers.catalog_size import SIZES, first_call, meter_of, part_of
 from docs.papers.labelled import Answers, RequestSet, index_of, request_sets, searched
@@ -139,8 +140,7 @@ _BM25 = ("bm25", "prd-bm25")
 Row = tuple[str, str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """Of `total` requests, how many found all the tools they need, and how many at least one.
 
     `share` is that of the first, with its interval; None without requests.

@@ -1,7 +1,9 @@
 """Measures Tool Attention, sections 5.6, 6 and 7, again on a testbed of the stated sizes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.papers.attention_table import catalog_section, main_section, scaling_section
 from docs.papers.caching import (
@@ -68,8 +70,7 @@ from inspector.search.index.semantics import Embedder, StaticEmbedder
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True)
-class Study:
+class Study(Struct, frozen=True, dict=True):
     """Everything that was measured. `by_name` has the methods, `variants` those of table 5, in order."""
 
     bench: Bench

@@ -1,8 +1,10 @@
 """What reductions of a request do to the prompt cache and to the answers."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from random import Random
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.papers.catalog_size import (
     CALIBRATED,
@@ -35,8 +37,7 @@ Blocks = list[Block]
 _FIRST: Mapping[str, int] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """The totals of a session's requests. `billed` is in input tokens at full price."""
 
     name: str
@@ -51,8 +52,7 @@ class Layout:
         return self.read / self.tokens if self.tokens else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Struct, frozen=True):
     """What layouts are made of: each definition's tokens by tool, the system prompt and the pool."""
 
     tokens: Mapping[str, int]

@@ -2,9 +2,11 @@
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from random import Random
 from statistics import median, quantiles
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.papers.report import Origin, Section, Table, percent_down
 from docs.papers.source import NamedCatalog, Source, Steps, columns, recorded, told
@@ -27,8 +29,7 @@ _WINDOW = 128_000
 _SHORT = Tool("a", "b")
 
 
-@dataclass(frozen=True, slots=True)
-class FirstCall:
+class FirstCall(Struct, frozen=True):
     """Tokens of one catalog with `pinned` tools always included.
 
     `first` is sent before any search, `found` after one search with the most results, `steady` when the

@@ -6,8 +6,11 @@ even for small talk. A tool that a step needs is called if it is bound.
 """
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.papers.method import TaskRun, TurnRun
 from docs.papers.task import Step, Task, Turn
@@ -102,8 +105,7 @@ class Searcher:
         return search.run(SearchRequest(query), misses=0)
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Struct, frozen=True):
     """A model call's context: the bound tools in order, and the tokens of all searches so far."""
 
     bound: tuple[str, ...]

@@ -1,9 +1,10 @@
 """The product's success criteria (PRD section 6), each beside its measurement."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean, median
+
+from msgspec import Struct
 
 from docs.papers.method import Quality
 from docs.papers.report import Table
@@ -58,8 +59,7 @@ def search_bound(rankers: CatalogRankers, ranker: str, clock: Clock) -> tuple[st
 EVERY_TOOL = "every tool"
 
 
-@dataclass(frozen=True, slots=True)
-class RequestSet:
+class RequestSet(Struct, frozen=True):
     """Labelled requests over one catalog."""
 
     name: str
@@ -67,8 +67,7 @@ class RequestSet:
     cases: tuple[EvalCase, ...]
 
 
-@dataclass(frozen=True)
-class Answers:
+class Answers(Struct, frozen=True, dict=True):
     """The ids of the tools that one method gives for each of these requests, in their order."""
 
     method: str
@@ -190,8 +189,7 @@ HEADERS = columns(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
+class Sent(Struct, frozen=True):
     """Tokens because of tools: in the model call that can call the tool, and in all calls up to it."""
 
     call: float

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.papers.report import Section, Table
 from docs.papers.source import NamedCatalog, Source, Steps, StoredEmbedder, indexed
@@ -71,8 +72,7 @@ def opened_market(plugins: Sequence[Plugin], source: Source, steps: Steps) -> It
             search.close()
 
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(Struct, frozen=True):
     """The median and 95th percentile of `queries` searches, in milliseconds."""
 
     median: float
@@ -123,8 +123,7 @@ TIERS: Mapping[str, str] = {
 _DEPTH = 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Beyond:
+class _Beyond(Struct, frozen=True):
     """What is searched beyond the connected servers; the marketplace's rows are the same for all catalogs."""
 
     registries: Mapping[str, ToolRegistry]

@@ -3,12 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from statistics import mean
 from typing import Protocol
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from docs.papers.task import Task, Turn
@@ -54,8 +54,7 @@ class KnownVectors:
             progress(start + len(batch), len(missing))
 
 
-@dataclass(frozen=True)
-class Ranked:
+class Ranked(Struct, frozen=True, dict=True):
     """For each text, the tools from the closest down, and their similarities in that order."""
 
     by_text: Mapping[str, tuple[Sequence[str], Sequence[float]]]
@@ -120,8 +119,7 @@ RETRIEVED = 10
 ANY = -1.0
 
 
-@dataclass(frozen=True, slots=True)
-class TurnRun:
+class TurnRun(Struct, frozen=True):
     """One turn's tokens because of tools, summed over its model calls, and its tools.
 
     `tools` are definitions and meta-tools, `traffic` is what searches have left in the conversation. `last`
@@ -144,8 +142,7 @@ class TurnRun:
         return self.tools / self.calls
 
 
-@dataclass(frozen=True, slots=True)
-class Quality:
+class Quality(Struct, frozen=True):
     """Precision, recall and F1 of a set of tools against the needed ones (0 to 1)."""
 
     precision: float
@@ -169,8 +166,7 @@ def mean_quality(qualities: Sequence[Quality]) -> Quality:
     )
 
 
-@dataclass(frozen=True)
-class TaskRun:
+class TaskRun(Struct, frozen=True, dict=True):
     """A task run with a method."""
 
     kind: str
@@ -235,8 +231,7 @@ class Method(Protocol):
     def run(self, task: Task) -> TaskRun: ...
 
 
-@dataclass(frozen=True)
-class Fixed:
+class Fixed(Struct, frozen=True, dict=True):
     """The same definitions in every request: all of them (B1), or a chosen few (B2)."""
 
     name: str
@@ -249,8 +244,7 @@ class Fixed:
         return TaskRun(task.kind, tuple(_gated(turn, self.bound, total) for turn in task.turns))
 
 
-@dataclass(frozen=True)
-class Gated:
+class Gated(Struct, frozen=True, dict=True):
     """The tools that are close enough to what was said, chosen in every turn (Tool Attention, and B3).
 
     Tools in `writing` need their server among the task's scopes (section 5.4). With `by_step`, tools are

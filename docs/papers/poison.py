@@ -6,12 +6,13 @@ the poison with it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 from random import Random
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.papers.labelled import Bound, gate_bound, search_bound
 from docs.papers.report import Section, Table, percent_down
@@ -41,8 +42,7 @@ SEARCHED = ("hybrid", "bm25", "prd-bm25", "fuzzy", "two-stage")
 _SEED = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(Struct, frozen=True):
     """One request against one poison of `tool` with one gate, which binds `bound` tools.
 
     `is_excluded` says whether the poisoned tool is not among them, `was_excluded` whether it was not before

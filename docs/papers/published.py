@@ -3,8 +3,9 @@
 import os
 import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from docs.papers.report import Report, Section
 from docs.papers.source import Source, told
@@ -40,8 +41,7 @@ B1, B2, B3, B4 = "B1 full schema", "B2 static pruning", "B3 simple retrieval", "
 OURS = "Tool Attention"
 
 
-@dataclass(frozen=True, slots=True)
-class Row3:
+class Row3(Struct, frozen=True):
     """A row of table 3. The paper calls only `tokens` and `rho` measured, and the rest projected."""
 
     tokens: int
@@ -53,8 +53,7 @@ class Row3:
     dollars: float
 
 
-@dataclass(frozen=True, slots=True)
-class Row5:
+class Row5(Struct, frozen=True):
     """A row of table 5: tool tokens (measured) and success (projected)."""
 
     tokens: int
@@ -123,8 +122,7 @@ def implied_task(rho: float, tax: float, system: float = 0.0) -> float:
     return rho / (1 - rho) * (tax + system)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """The least and the most that a rounded figure can mean."""
 
     low: float

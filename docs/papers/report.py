@@ -1,8 +1,10 @@
 """Reports of measurements as Markdown: sections with tables, and what each table's numbers rest on."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core import report
 
@@ -36,8 +38,7 @@ class Origin(StrEnum):
     PUBLISHED = "published"
 
 
-@dataclass(frozen=True, slots=True)
-class Table(report.Table):
+class Table(report.Table, frozen=True):
     """A table. `origin` says what the numbers rest on, and `why`, a sentence, why that is not real data."""
 
     origin: Origin = Origin.REAL
@@ -56,8 +57,7 @@ class Table(report.Table):
         return (self.why, *self.notes) if self.why else self.notes
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A page of a report. `measured` says what was measured on what.
 
     `findings` say where published numbers disagree. `source` is the publication and its section. `bars` are
@@ -80,8 +80,7 @@ def real_first(section: Section) -> Section:
     return replace(section, tables=tuple(sorted(section.tables, key=lambda one: order.index(one.origin))))
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """Sections under one title."""
 
     title: str

@@ -1,8 +1,10 @@
 """The report's sections, and making them."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from importlib import import_module
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.papers.report import Section, real_first
 from docs.papers.source import Source, Steps
@@ -18,8 +20,7 @@ MAIN = "attention-main"
 Maker = Callable[[Source, Steps], tuple[Section, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
+class Chapter(Struct, frozen=True):
     """One or more sections that are made together. `about` says in one line what is measured."""
 
     id: str

@@ -6,7 +6,6 @@ import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 import platformdirs
+from msgspec.structs import replace
 
 from docs.papers.source import NamedCatalog, PlayedScenario, Poison, Steps
 from inspector import __version__

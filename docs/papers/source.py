@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from msgspec import Struct, field
 
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.budget import Tokenizer
@@ -72,8 +72,7 @@ class Stopped(Exception):
     """The work was asked to stop, and stopped."""
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(Struct, frozen=True):
     """Reports a section's progress, and stops it between two steps.
 
     `report(what, done, total)` may be called from any thread; `stopped` returns whether to stop.
@@ -89,8 +88,7 @@ class Steps:
         self.report(what, done, total)
 
 
-@dataclass(frozen=True, slots=True)
-class NamedCatalog:
+class NamedCatalog(Struct, frozen=True):
     """A catalog with its servers' summaries and its labelled requests. `name` says whose it is."""
 
     name: str
@@ -99,16 +97,14 @@ class NamedCatalog:
     cases: tuple[EvalCase, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedScenario:
+class PlayedScenario(Struct, frozen=True):
     """A scenario that was played on the demo servers, and its final session state."""
 
     name: str
     state: SessionState
 
 
-@dataclass(frozen=True, slots=True)
-class Poison:
+class Poison(Struct, frozen=True):
     """A poisoned description: `text` is appended to the description of the tool with the id `tool`.
 
     `kind` is the kind of attack. The payloads are fictitious and lead nowhere.

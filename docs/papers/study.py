@@ -1,9 +1,10 @@
 """Runs every method over the testbed's tasks: the numbers behind Tool Attention's tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from statistics import mean
+
+from msgspec import Struct
 
 from docs.papers.caching import TURN_TOKENS
 from docs.papers.discovery import Discovery, Searcher
@@ -49,8 +50,7 @@ HELD_OUT_SEED, HELD_OUT = 1_000_003, 200
 TASK_TOKENS = TURN_TOKENS * TURNS
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(Struct, frozen=True, dict=True):
     """A method over all tasks and seeds. `resident` is the tokens of its pool, `system` of the prompt."""
 
     name: str
@@ -140,8 +140,7 @@ def paired_f1(one: Measured, other: Measured) -> float:
     return p_value(changes, clusters_of([run.needed for run in one.runs]))
 
 
-@dataclass(frozen=True)
-class Bench:
+class Bench(Struct, frozen=True, dict=True):
     """The testbed, the tasks, and everything that compares them; built once."""
 
     testbed: Testbed
@@ -272,8 +271,7 @@ def copied(of: Bench) -> Mapping[str, Quality]:
     return {OURS: mean_quality(gate), DEFAULT: mean_quality(search)}
 
 
-@dataclass(frozen=True, slots=True)
-class Swept:
+class Swept(Struct, frozen=True):
     """A threshold, and Tool Attention's results with it. `tokens` are those of phase 2, of one model call."""
 
     threshold: float
@@ -311,8 +309,7 @@ _TASKS = 60
 _SHARES = {SINGLE: 2 / 3, MULTI: 1 / 3}
 
 
-@dataclass(frozen=True, slots=True)
-class Scaled:
+class Scaled(Struct, frozen=True):
     """A method at a catalog size: tokens per turn, and rho with the C_task of turn 30 of a long task.
 
     `tokens` is summed over a turn's model calls; rho is that of its last one. Both include everything that is

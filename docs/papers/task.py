@@ -5,10 +5,11 @@ concrete object and a place. `overlap` measures how many of the tool's own words
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 from statistics import mean
+
+from msgspec import Struct
 
 from docs.papers.testbed import Plan, Testbed
 from docs.papers.vocabulary import plural, speech, with_article
@@ -28,16 +29,14 @@ _PROPER = ("I ", "Kim", "Amira", "Jonas", "Sofia")
 _QUESTIONS = ("which", "what", "is ", "how", "who", "when", "do ", "does", "why", "has")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """One thing to do: the query for it, and the tool that does it."""
 
     query: str
     tool_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """What a person says, and the steps it takes; small talk takes none."""
 
     text: str
@@ -53,8 +52,7 @@ class Turn:
         return tuple(step.query for step in self.steps) if len(self.steps) > 1 else (self.text,)
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(Struct, frozen=True, dict=True):
     """A conversation. `scopes` are the servers on which the session may change things."""
 
     kind: str

@@ -7,11 +7,13 @@ share of tokens. Sizes vary between tools as in real catalogs (coefficient of va
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import cycle, islice
 from random import Random
 from statistics import mean
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from docs.papers import vocabulary
 from docs.papers.source import NamedCatalog
@@ -131,8 +133,7 @@ _CORRECTIONS = 4
 _NOTED = 0.6
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSize:
+class ServerSize(Struct, frozen=True):
     """A row of table 2: a server's number of tools, and the mean tokens of a definition."""
 
     server: str
@@ -154,8 +155,7 @@ TABLE_2 = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """A tool's purpose: an action on an entity of a domain."""
 
     domain: Domain
@@ -215,8 +215,7 @@ def _text(about: str) -> JsonObject:
     return {"type": "string", "description": about}
 
 
-@dataclass(frozen=True)
-class Testbed:
+class Testbed(Struct, frozen=True, dict=True):
     """Tools in server order with their plans; `tokens` has each definition's tokens as compact JSON."""
 
     __test__ = False

@@ -4,7 +4,8 @@ Nothing here depends on tools that may not be seen: an answer that did would tel
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.access import Sight
 from inspector.core.error import ToolsightError
@@ -15,8 +16,7 @@ from inspector.core.tool import Tool
 EXACT, PARAPHRASE, IMPOSSIBLE, LOGGED = "exact", "paraphrase", "impossible", "logged"
 
 
-@dataclass(frozen=True, slots=True)
-class EvalCase:
+class EvalCase(Struct, frozen=True):
     """A labelled request: a query and the ids of the tools it needs.
 
     `relevant` has a group for each tool needed; a group is found when any of its members is. No groups mean
@@ -37,8 +37,7 @@ GENERATED = "generated"
 """The name of a set of requests that are made of the tools' own texts."""
 
 
-@dataclass(frozen=True, slots=True)
-class EvalSet:
+class EvalSet(Struct, frozen=True):
     """Tools and the labelled requests for them."""
 
     name: str

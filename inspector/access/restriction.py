@@ -5,9 +5,11 @@ given as its author wrote it. Nothing that restricts a permitted tool is ever ta
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase, can_match, covers, reaches
 from inspector.config.configuration import Configuration
@@ -308,8 +310,7 @@ def _expert_alone(expert: str) -> ConfigError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedConfiguration:
+class OpenedConfiguration(Struct, frozen=True):
     """`seen` is what may be looked up, printed and named in an error.
 
     `unrestricted` is what a person consents to and what a session is made of, which restricts it for itself:

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual.binding import Binding, BindingsMap
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
     from inspector.app.context import Context
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(Struct, frozen=True):
     """A command that works anywhere in the app. `action` is a Textual action of the app.
 
     `keys` is empty for what only the palette offers. `shown` is how the footer names the keys of all places.
@@ -101,8 +101,7 @@ _LONGEST = 60
 _LIST = "in every list"
 
 
-@dataclass(frozen=True, slots=True)
-class BoundKeys:
+class BoundKeys(Struct, frozen=True):
     """The keys of one action by the id of its binding; `where` says on which pages they work."""
 
     id: str
@@ -186,8 +185,7 @@ _BY_HELP = 0.1
 _LONGEST_NAME = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """Something to go to or to do. `title` and `help` are safe to show."""
 
     title: str

@@ -4,8 +4,9 @@ import asyncio
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from inspector.app.dialogs.approver import ModalApprover, agrees
 from inspector.app.dialogs.elicitor import ModalElicitor
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from inspector.app.place import Destination
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Struct, frozen=True):
     """A workbench without connections, and what else the app needs.
 
     `parts` are what features give their pages. Without a `clipboard` only the terminal is asked to copy;
@@ -84,8 +84,7 @@ async def has_consent(
 _PATIENCE = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Program:
+class _Program(Struct, frozen=True):
     """A program that copies its input; it needs the variable `needs`, if any. `where` is where a copy is."""
 
     argv: tuple[str, ...]

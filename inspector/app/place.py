@@ -1,16 +1,16 @@
 """The six places of the app and their pages, as the lines on top, the digits and the palette name them."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
+
+from msgspec import Struct
 
 from inspector.core.feature import PageInfo
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.features.feature_list import FEATURES
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """One of the six parts of the app."""
 
     name: str
@@ -79,8 +79,7 @@ def digit(place: Place) -> int:
     return PLACES.index(place) + 1
 
 
-@dataclass(frozen=True, slots=True)
-class Activity:
+class Activity(Struct, frozen=True):
     """A measurement that runs: its title, and how far it is in steps; a `total` of 0 is not known yet."""
 
     title: str
@@ -94,8 +93,7 @@ class Activity:
         return f"{self.done * 100 // self.total} %" if self.total else "…"
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
+class Where(Struct, frozen=True):
     """The page that is shown, what is measured in the background, and the optional pages that are listed."""
 
     page: str = ""
@@ -103,39 +101,34 @@ class Where:
     filled: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(Struct, frozen=True):
     """What a page can be asked to show; `page` is the name of that page, by default the search."""
 
     page: ClassVar[str] = "search"
 
 
-@dataclass(frozen=True)
-class Page(Destination):
+class Page(Destination, frozen=True, dict=True):
     """A page as it was left, by its name in `place.PLACES`."""
 
     # Of this kind each has another one.
     page: str  # type: ignore[misc]
 
 
-@dataclass(frozen=True, slots=True)
-class ToolPage(Destination):
+class ToolPage(Destination, frozen=True):
     """One tool of the catalog."""
 
     page = "servers"
     tool_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class ServerPage(Destination):
+class ServerPage(Destination, frozen=True):
     """One server of the configuration."""
 
     page = "servers"
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class FindingsPage(Destination):
+class FindingsPage(Destination, frozen=True):
     """What is found about a tool or a server, by default about all, at one stage or at all of them."""
 
     page = "findings"
@@ -143,39 +136,34 @@ class FindingsPage(Destination):
     stage: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPage(Destination):
+class SearchPage(Destination, frozen=True):
     """A past search with its report, or a search to run now."""
 
     request: SearchRequest
     report: SearchReport | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class WhyNotPage(Destination):
+class WhyNotPage(Destination, frozen=True):
     """A tool beside the rival it has to beat."""
 
     tool_id: str
     request: SearchRequest
 
 
-@dataclass(frozen=True, slots=True)
-class EditPage(Destination):
+class EditPage(Destination, frozen=True):
     """A tool's texts to edit, measured against a query."""
 
     tool_id: str
     query: str
 
 
-@dataclass(frozen=True, slots=True)
-class WorklistPage(Destination):
+class WorklistPage(Destination, frozen=True):
     """Requests to keep in sight, each with the tool it should find."""
 
     wanted: tuple[tuple[SearchRequest, str], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class MarketplacePage(Destination):
+class MarketplacePage(Destination, frozen=True):
     """A plugin of the marketplace, among those that may serve a query."""
 
     page = "marketplace"
@@ -183,31 +171,27 @@ class MarketplacePage(Destination):
     query: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioPage(Destination):
+class ScenarioPage(Destination, frozen=True):
     """A scenario by the name of its file, to be run now."""
 
     page = "scenarios"
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class RacePage(Destination):
+class RacePage(Destination, frozen=True):
     """The race of the conversation's last question, to be started now."""
 
     page = "race"
 
 
-@dataclass(frozen=True, slots=True)
-class TracePage(Destination):
+class TracePage(Destination, frozen=True):
     """A recorded session, replayed from its first call."""
 
     page = "timeline"
     session_id: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunsPage(Destination):
+class RunsPage(Destination, frozen=True):
     """Recorded runs, played at once: imported sessions if there are any, else what ships."""
 
     page = "runs"

@@ -1,11 +1,11 @@
 """Replays any moment of the running session or of a recorded one."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
+from msgspec.structs import replace
 from textual.actions import SkipAction
 
 from inspector.app.stream import LIVE, ReplayedState, Stream, View

@@ -1,9 +1,11 @@
 """The file of requests in the app: what a search makes of each line, and what an edit changed of that."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.config.file import file_state
 from inspector.core.error import ConfigError
@@ -26,8 +28,7 @@ MOST = 200
 _AS_THEY_ARE: Mapping[str, str] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class WorkItem:
+class WorkItem(Struct, frozen=True):
     """A line with what a search makes of it `now`, and made of it `before` the last save; None: not known.
 
     `tool_id` is "" of a line for no tool, or that cannot be read. `is_away` while its server is.
@@ -111,8 +112,7 @@ def ranked(
     return found
 
 
-@dataclass(slots=True)
-class Requests:
+class Requests(Struct):
     """The lines of the file at `path`, ranked; none without one, for who may see only some tools.
 
     `problem` is why the file cannot be read, `total` how many lines it has that say something. `drafted` is

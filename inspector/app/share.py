@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from msgspec import Struct
 from textual.widget import Widget
 from textual.widgets import Input, Static, Tabs
 
@@ -77,8 +77,7 @@ def _table(shown: RecordList, title: str) -> Block:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """What can be written of a page: itself, its session, and perhaps data that it calls `own`."""
 
     title: str

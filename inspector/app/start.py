@@ -3,9 +3,9 @@
 import asyncio
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,8 +17,7 @@ from inspector.app.terminal import DARK, TerminalApp
 from widgets import Column, PlainInput, Record, RecordList, plain
 
 
-@dataclass(frozen=True, slots=True)
-class Opens:
+class Opens(Struct, frozen=True):
     """What to open: a configuration file, a server's words, or the demo."""
 
     config: str = ""
@@ -26,8 +25,7 @@ class Opens:
     demo: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(Struct, frozen=True):
     """A way to begin, for people: its kind, its title, and its servers."""
 
     kind: str

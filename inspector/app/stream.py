@@ -3,10 +3,11 @@
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
 from functools import lru_cache
 from threading import RLock
 from typing import Self
+
+from msgspec import Struct
 
 from inspector.core.events import AnswerStreamed, Record
 from inspector.core.fold import fold
@@ -19,8 +20,7 @@ LIVE = "live"
 """The moment that is the newest one of a session that another program records."""
 
 
-@dataclass(frozen=True)
-class ReplayedState(SessionState):
+class ReplayedState(SessionState, frozen=True, dict=True):
     """A session at a past moment.
 
     `moment` names the moment for the header line; `source` is the session's id unless it is the running one.
@@ -33,12 +33,13 @@ class ReplayedState(SessionState):
     def of(cls, state: SessionState, moment: str, source: str = "") -> Self:
         """Mark a state as replayed."""
         return cls(
-            **{f.name: getattr(state, f.name) for f in fields(SessionState)}, moment=moment, source=source
+            **{name: getattr(state, name) for name in SessionState.__struct_fields__},
+            moment=moment,
+            source=source,
         )
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """What every screen draws: the state and the newest events."""
 
     state: SessionState = SessionState()

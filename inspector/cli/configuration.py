@@ -4,9 +4,10 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from inspector.access.restriction import AccessControl, OpenedConfiguration
 from inspector.cli.consent import require_consent

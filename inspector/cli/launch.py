@@ -3,10 +3,10 @@
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.composition import make_workbench, open_memory, open_store

@@ -1,13 +1,13 @@
 """The options that commands share, and groups of commands that take them before a command's name too."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import click
+from msgspec import Struct, field
 
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
@@ -26,8 +26,7 @@ SAID = Path(__file__).with_name("commands.toml")
 """The first sentence of each command's help, so that a list of commands imports none of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Struct, frozen=True):
     """The shared options; see their help. `values` maps the paths of settings to what the person typed.
 
     `implied` maps paths to what another choice brings (a client, a scenario), which nobody typed.

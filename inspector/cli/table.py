@@ -8,13 +8,14 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, is_dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
 from types import FrameType
 from typing import Any, Self
 
 import click
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from inspector.app.draw.columns import TableLayout
 from inspector.cli.options import AS_JSON
@@ -182,9 +183,9 @@ def _say_row_by_row(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> No
 
 
 def _plain(value: object) -> Any:
-    """What JSON has in its place. Dataclasses are clean by now; what else comes has not been looked into."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
+    """What JSON has in its place. Structs are clean by now; what else comes has not been looked into."""
+    if isinstance(value, Struct):
+        return to_builtins(value, enc_hook=str)
     if isinstance(value, frozenset | set):
         return clean(sorted(value))
     return clean(str(value))

@@ -7,15 +7,14 @@ of them: they can be applied to a catalog, and are as sure as the weakest fact t
 import datetime
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass as plain_dataclass, replace
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass
+from msgspec import Struct, ValidationError, convert, to_builtins
+from msgspec.structs import replace
 
 from inspector.clients.rule import (
     HttpRule,
@@ -33,7 +32,6 @@ from inspector.core.settings import ClientCapabilities
 STALE_AFTER = datetime.timedelta(days=60)
 """Clients change monthly: an older fact has to be looked up again."""
 _LARGEST_FILE = MEGABYTE
-_EXACT = ConfigDict(extra="forbid")
 
 
 class Confidence(StrEnum):
@@ -78,8 +76,7 @@ class ClientKind(StrEnum):
 _SENT = frozenset({Topic.NAMES, Topic.CUTS, Topic.SCHEMAS})
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class Fact:
+class Fact(Struct, frozen=True, forbid_unknown_fields=True):
     """What somebody says of a client. `source` is a public address; empty for an assumption or a measurement.
 
     `date` (YYYY-MM-DD) is when it was `dated`: published, committed, looked up or measured. `version`,
@@ -121,8 +118,7 @@ class Fact:
         return ", ".join(filter(None, (self.version, self.platform, self.model)))
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class Fidelity:
+class Fidelity(Struct, frozen=True, forbid_unknown_fields=True):
     """How near Toolsight comes to what the client sent: so many of its definitions are the `same`.
 
     That is name, description and schema, on servers that were made to be hard: a golden run. `tokens` are
@@ -145,8 +141,7 @@ class Fidelity:
         return f"Toolsight gives {self} definitions as version {self.version} sent them ({self.date})."
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class Client:
+class Client(Struct, frozen=True, forbid_unknown_fields=True):
     """A client, its rules and the facts behind them.
 
     `declares` is what it says of itself when it connects, with its name; `follows_changes` is whether it
@@ -267,13 +262,11 @@ def read_client(name: str, text: str) -> Client:
         if isinstance(facts, dict):
             facts = list(_lines(facts, sources))
         facts = [{**every, **fact} for fact in facts]
-        declares = {**asdict(_NOTHING), "tasks": data.get("tasks", False), **data.pop("declares", {})}
+        declares = {**to_builtins(_NOTHING), "tasks": data.get("tasks", False), **data.pop("declares", {})}
         found = {**_RULES, **data, "name": name, "declares": declares, "facts": facts}
-        return TypeAdapter(Client).validate_python(found)
+        return convert(found, Client)
     except (tomllib.TOMLDecodeError, ValidationError, TypeError, ValueError, KeyError) as error:
-        fault = error.errors()[0] if isinstance(error, ValidationError) else None
-        why = f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault else str(error)
-        raise ConfigError(f"'{name}' is not the file of a client", hint=why) from error
+        raise ConfigError(f"'{name}' is not the file of a client", hint=str(error)) from error
 
 
 def _lines(facts: dict[str, Any], sources: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -337,8 +330,7 @@ HARMLESS = frozenset({Kind.HIDDEN, Kind.RENAMED, Kind.SPARE})
 """What takes nothing from a model."""
 
 
-@plain_dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """What becomes of a tool: in words, and where in its definition that lies (`inputSchema.required`).
 
     `source` and `date` are those of the rule, if it names its own. It may cost all tools of the server.

@@ -1,8 +1,9 @@
 """A definition as it is declared beside it as a client's model gets it, line by line."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
 
 from inspector.clients.seen import SeenTool
 from inspector.schema.json_value import compact
@@ -12,8 +13,7 @@ _NONE: Final = object()
 _DEEPEST = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """A line of both: equal, changed (`~`), or on one side alone (`-` declared, `+` sent)."""
 
     sign: Literal["", "~", "-", "+"]

@@ -5,8 +5,9 @@ What was lost while it was read counts too: clients are as strict as we are, or 
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cache, partial
+
+from msgspec.structs import replace
 
 from inspector.clients.client import Change, Client, Confidence, Fact, Kind, Topic
 from inspector.clients.delivery import (

@@ -4,9 +4,10 @@ Whatever is said elsewhere of a tool in a client is said from here; `deliver` fi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+
+from msgspec import Struct
 
 from inspector.clients.client import HARMLESS, KEEPS_OUT, Client, Confidence, Fact, Kind, Topic
 from inspector.clients.seen import SeenTool
@@ -47,8 +48,7 @@ class Verdict(StrEnum):
     WORKS = "works"
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """What a server lists: the tools that could be read, in order, what could not, and what else it says.
 
     `protocol` is the revision that was agreed upon; `refuses_older` as in `ServerInfo`. `results` are what
@@ -65,8 +65,7 @@ class Listed:
     noise: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reason:
+class Reason(Struct, frozen=True):
     """Why a tool, or a server, does not reach a model as it is: what happens, in words, and by what rule.
 
     `place` is where in the definition it lies. `fact` is what the rule rests on, the weakest of its topic;
@@ -81,8 +80,7 @@ class Reason:
     topic: Topic = Topic.LISTING
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """What becomes of one tool in a client. `seen` is what its model gets, None if the tool is lost.
 
     `tokens` are those of its definition there, 0 if it does not get it, or if they were not counted.
@@ -106,8 +104,7 @@ class Delivery:
         return self.fate in (Fate.WHOLE, Fate.CHANGED)
 
 
-@dataclass(frozen=True)
-class ServerDelivery:
+class ServerDelivery(Struct, frozen=True, dict=True):
     """What becomes of one server in a client: its tools, and what is said of the server as a whole."""
 
     client: Client

@@ -7,9 +7,10 @@ once beside all runs, under its checksum, so that a run stays true when the serv
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.clients.client import Client, Fidelity
 from inspector.clients.seen import see_all
@@ -23,8 +24,7 @@ Definition = tuple[str, str, JsonObject]
 _DIGITS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class GoldenRun:
+class GoldenRun(Struct, frozen=True):
     """A run of a client: the definitions it sent of `tools`, what it found, and what became of results.
 
     A search that was not understood found None. `day` is YYYY-MM-DD.

@@ -4,7 +4,8 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inspector.clients.client import Change, Kind
 from inspector.clients.rule import NameRule

@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass as plain_dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
+from msgspec import Struct
 
 from inspector.schema.json_value import JsonObject, as_list, as_object, compact, read_object, shown
 from inspector.schema.reading import Part, TooLarge, Work, names, parts, types_of
@@ -19,8 +17,7 @@ _MOST, _MOST_NAMED = 50, 5
 _SAYS_WHAT = frozenset({"type", "anyOf", "oneOf", "allOf", "$ref", "enum", "const"})
 
 
-@dataclass(frozen=True, slots=True, config=ConfigDict(extra="forbid"))
-class Condition:
+class Condition(Struct, frozen=True, forbid_unknown_fields=True):
     """What a schema has to be, or the tool is `refused`; or what is `ignored` or `changed` of it.
 
     `kind` says what is asked for, everywhere or only at the `top`: an `object`; to be `without` the keywords
@@ -47,8 +44,7 @@ class Condition:
             raise ValueError(f"no condition '{self.kind}'")
 
 
-@plain_dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Where a schema does not meet a condition, "" for all of it; `says` is a sentence with the place."""
 
     place: str

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from msgspec import Struct
+
 from inspector.clients.refusal import Condition, Refusal, refusals
 from inspector.schema.fit import Fitting
 from inspector.schema.json_value import JsonObject, as_object, compact
@@ -46,8 +48,7 @@ _MAY: Mapping[Kind, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Repair:
+class Repair(Struct, frozen=True):
     """The new schema, its steps in words, and whether it `accepts` the same arguments as the old one.
 
     If it does not, `lines` say where; what no step mends is `left`.

@@ -4,16 +4,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
-from pydantic import ConfigDict
-from pydantic.dataclasses import dataclass
+from msgspec import Struct
 
 from inspector.clients.refusal import Condition
 
-_EXACT = ConfigDict(extra="forbid")
 
-
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class NameRule:
+class NameRule(Struct, frozen=True, forbid_unknown_fields=True):
     """How a model reads a tool's name. `form` joins `{server}` and `{tool}`.
 
     Characters that match the pattern `replaced` become the text `by`, in a tool's name those that match
@@ -49,8 +45,7 @@ class NameRule:
     refuses: Literal["tool", "server"] = "tool"
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class TextRule:
+class TextRule(Struct, frozen=True, forbid_unknown_fields=True):
     """After how many characters texts are cut (0: never), and the `mark` that follows a cut.
 
     Descriptions that are `bound` at once may end earlier than those that a search loads (0: as those).
@@ -83,8 +78,7 @@ SchemaChangeName = Literal[
 """What a client may do to a schema; `schema_change.py` and `framework_change.py` say what each is."""
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class SchemaChange:
+class SchemaChange(Struct, frozen=True, forbid_unknown_fields=True):
     """One thing that a client does to every schema, to these keywords or parameters, with this value."""
 
     does: SchemaChangeName
@@ -92,8 +86,7 @@ class SchemaChange:
     value: Any = None
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class SchemaRule:
+class SchemaRule(Struct, frozen=True, forbid_unknown_fields=True):
     """What becomes of an input schema: `changes`, in this order. Then what does not meet the
     `conditions` is refused.
 
@@ -110,8 +103,7 @@ class SchemaRule:
         return any(change.does == name for change in self.changes)
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class HttpRule:
+class HttpRule(Struct, frozen=True, forbid_unknown_fields=True):
     """How the client speaks to servers over HTTP: with `headers`, marked parameters go as headers, too.
 
     A call without a sign of life for `silence` seconds ends with an error (0: none is known to end it).
@@ -125,8 +117,7 @@ Before = Literal["definitions", "names", "servers", "nothing"]
 """What a model knows of deferred tools before a search: all, their names, their servers, nothing."""
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class ListingRule:
+class ListingRule(Struct, frozen=True, forbid_unknown_fields=True):
     """What is listed before any search, and whether that includes the servers' instructions.
 
     More than `most` tools (0: any number) are an error, or left out. Tools whose `_meta` says true for the
@@ -151,8 +142,7 @@ class ListingRule:
     costs: tuple[Literal["page", "endless", "cursor", "noise"], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class SearchRule:
+class SearchRule(Struct, frozen=True, forbid_unknown_fields=True):
     """How the client searches. `ranker` is one of Toolsight's that follows the rule; empty if it has none.
 
     `results` is how many tools a search loads; they are called `through` this tool, or directly (""). `none`
@@ -165,8 +155,7 @@ class SearchRule:
     through: str = ""
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class ResultLimit:
+class ResultLimit(Struct, frozen=True, forbid_unknown_fields=True):
     """Of a text of more than `over` units the model gets `kept` of them; `rest` is what becomes of the rest.
 
     Of those that are kept, so many are the text's `tail`. How many are kept may not be known (None). A tool's
@@ -181,8 +170,7 @@ class ResultLimit:
     changed_by: str = ""
 
 
-@dataclass(frozen=True, slots=True, config=_EXACT)
-class ResultRule:
+class ResultRule(Struct, frozen=True, forbid_unknown_fields=True):
     """What becomes of a tool's result; of the `limits`, the first that it is over is the one that counts.
 
     `structured` content `replaces` the text of a result that is no error, is `ignored`, goes with `both`, or

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.clients.client import Change, Kind
 from inspector.schema.json_value import JsonObject, as_object
@@ -18,8 +19,7 @@ SPARE = frozenset({"title", "$schema", "$id", "$comment", MORE})
 _LOCAL = re.compile(r"#/(\$defs|definitions)/([^/]+)")
 
 
-@dataclass(frozen=True, slots=True)
-class SentSchema:
+class SentSchema(Struct, frozen=True):
     """A schema as the model gets it. `lead` comes in front of the tool's description."""
 
     schema: Schema

@@ -1,7 +1,9 @@
 """What becomes of a tool on its way to a client's model: name, description, schema, results."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.clients.client import Change, Client, Kind, Topic
 from inspector.clients.name import name_changes, name_refused, sent_name, sent_names
@@ -20,8 +22,7 @@ _TASKS = {
 _HIDDEN = Change(Kind.HIDDEN, "only its server's own view may call it", "_meta.ui.visibility")
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """A text of which the model reads the first `kept` characters, and a `mark` if that is not all.
 
     A `lead` of the client's own comes before it, an `end` behind it.
@@ -42,8 +43,7 @@ class Cut:
         return self.text[self.kept :]
 
 
-@dataclass(frozen=True, slots=True)
-class SeenTool:
+class SeenTool(Struct, frozen=True):
     """A tool as a client's model gets it.
 
     `refused` says why the model does not get it at all; `changes` are what else becomes of it. With `bound`,
@@ -189,8 +189,7 @@ def _with_servers(found: tuple[SeenTool, ...]) -> tuple[SeenTool, ...]:
 # What a client's model would lose of a result.
 
 
-@dataclass(frozen=True, slots=True)
-class KeptResult:
+class KeptResult(Struct, frozen=True):
     """What the models of some clients get of a result, in words, and the clients with how sure that is."""
 
     says: str

@@ -6,9 +6,11 @@ The paths are the ones each client documents; `client_format` reads what is in t
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.config.client_format import load_file, place_of, servers_in, with_texts
 from inspector.config.configuration import Configuration
@@ -44,8 +46,7 @@ _BELOW_PROJECT = (
 _BARE_VARIABLE = re.compile(r"\$([A-Za-z_]\w*)")
 
 
-@dataclass(frozen=True, slots=True)
-class ClientFile:
+class ClientFile(Struct, frozen=True):
     """A file that a client would read, whether it exists or not. `scope` is `user` or `project`."""
 
     client: str
@@ -53,8 +54,7 @@ class ClientFile:
     scope: str = USER
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConfiguration:
+class ClientConfiguration(Struct, frozen=True):
     """What a client reads from one file, or from the part of it for one project.
 
     `configuration` has the readable servers; `faults` say by name why the others cannot be read.
@@ -66,8 +66,7 @@ class ClientConfiguration:
     faults: Mapping[str, ConfigError] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """A file, or a part of one, that cannot be read as a configuration."""
 
     client: str

@@ -8,10 +8,11 @@ docs/configuration.md names the clients, their keys, and the versions in which t
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.config.file import MEGABYTE, load_object, read_text
 from inspector.config.text_edit import parsed
@@ -266,8 +267,7 @@ _LIKE = {"environment": "env", "arguments": "args", "cmd": "command", "uri": "ur
 _NEAR, _LONGEST_KEY, _MOST_UNKNOWN = 0.8, 40, 10
 
 
-@dataclass(frozen=True, slots=True)
-class EntryForm:
+class EntryForm(Struct, frozen=True):
     """What a client reads of a server's entry; entry_forms.toml explains the fields."""
 
     keys: frozenset[str]
@@ -304,8 +304,7 @@ def read_keys(client: str, entry: Mapping[str, Any]) -> Mapping[str, Any]:
     return entry if form is None else {key: value for key, value in entry.items() if key in form.keys}
 
 
-@dataclass(frozen=True, slots=True)
-class EntryFault:
+class EntryFault(Struct, frozen=True):
     """What is wrong with an entry at a key, and what to write; `near` is the key that may be meant."""
 
     key: str

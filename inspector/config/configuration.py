@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field, to_builtins
 
 from inspector.config.profile import DEFAULT_PROFILE
 from inspector.core.access import Toolset
@@ -50,7 +51,7 @@ _SECTION = "client"
 
 def setting_values(client: ClientCapabilities) -> dict[str, Any]:
     """The settings by path that declare exactly this."""
-    return {f"{_SECTION}.{name}": value for name, value in asdict(client).items()}
+    return {f"{_SECTION}.{name}": value for name, value in to_builtins(client).items()}
 
 
 def is_about_client(path: str) -> bool:
@@ -89,8 +90,7 @@ def in_words(client: ClientCapabilities) -> tuple[str, ...]:
     return tuple(text for text, is_declared in named if is_declared)
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
+class Named(Struct, frozen=True):
     """What a file's settings name beside its servers: a model to fetch, a file to read or to execute."""
 
     setting: str
@@ -98,8 +98,7 @@ class Named:
     digest: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Configuration:
+class Configuration(Struct, frozen=True):
     """`source` is the file it came from; `trusted` is true only for the bundled demo.
 
     `settings` holds the defaults and the file's `tool_discovery`, the base below the profile's values;

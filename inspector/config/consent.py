@@ -3,9 +3,11 @@
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration, Named
 from inspector.config.program import run_files, source_files, under_work
@@ -32,8 +34,7 @@ _FILE, _JWT_FILE = "file ", "oauth.assertionFile"
 _EVERYONES = frozenset({"HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER"})
 
 
-@dataclass(frozen=True, slots=True)
-class Handed:
+class Handed(Struct, frozen=True):
     """A variable or file of the person's own to be handed over: `to` whom or what, and in which `place`."""
 
     own: str
@@ -49,8 +50,7 @@ class Handed:
 TRUSTED: Final = "tools it marks as read-only run without asking"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerConsent:
+class ServerConsent(Struct, frozen=True):
     """One server: its exact command line, file and folder, or its URL; variable names.
 
     `decisive` has the values of the variables that choose what runs, all others stay unread: they may be
@@ -265,8 +265,7 @@ def _on_one_line(text: str) -> str:
     return _SPACES.sub(lambda blank: f"[{len(blank[0])} spaces]", text).replace("\n", "↵")
 
 
-@dataclass(frozen=True, slots=True)
-class ConsentCheck:
+class ConsentCheck(Struct, frozen=True):
     """Whether everything is approved.
 
     `changed` are the files that were other ones then, by server; `asking` are those that need consent again.

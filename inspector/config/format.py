@@ -1,10 +1,10 @@
 """What a configuration file may contain, whosever it is: Toolsight's own, strictly checked, or a client's."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
 from itertools import chain
 from typing import Annotated, Any, Literal
 
+from msgspec import Struct, field
 from pydantic import AfterValidator, Field, create_model
 
 from inspector.config.client_format import (
@@ -148,13 +148,12 @@ _MISSPELLED = 0.85
 _OWN_SERVER = frozenset({"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations"})
 FORMER_KEY = "client_capabilities"
 """What an earlier version declared to one server alone; the settings `client` say it for all of them."""
-SETTING_SECTIONS = tuple(section.name for section in fields(Settings))
+SETTING_SECTIONS = Settings.__struct_fields__
 _URL_KEYS = ("httpUrl", "serverUrl")
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(Struct, frozen=True):
     """A file in Toolsight's own form. `all_names` includes the disabled servers.
 
     `ignored` are the keys that were left out: one may be a misspelling. `faults` are by server what its

@@ -11,10 +11,11 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from traceback import walk_tb
 from types import ModuleType
+
+from msgspec import Struct, field
 
 from inspector.config.file import MEGABYTE, read_bytes
 from inspector.core.error import ConfigError
@@ -26,19 +27,20 @@ _CALL_HINT = "Write one call, such as milestone_reached('plan_confirmed'), optio
 _ARGUMENT_HINT = "Arguments may be strings, numbers, True, False, None, and lists of these."
 
 
-@dataclass(frozen=True, slots=True)
-class Predicate:
+class Predicate(Struct, frozen=True):
     """One call: `args` and `kwargs` hold literals; `text` is the source."""
 
     name: str
     args: tuple[object, ...] = ()
-    kwargs: Mapping[str, object] = field(default_factory=dict, hash=False)
+    kwargs: Mapping[str, object] = field(default_factory=dict)
     text: str = ""
     negated: bool = False
 
+    def __hash__(self) -> int:
+        return hash(self.text)
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+
+class Facts(Struct, frozen=True):
     """What predicates can check: scopes the session holds, tools that returned output, milestones."""
 
     scopes: frozenset[str] = frozenset()

@@ -2,9 +2,10 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.config.setting import find_knob, with_values
 from inspector.core.error import ConfigError
@@ -14,8 +15,7 @@ from inspector.core.text import closest
 DEFAULT_PROFILE = "toolsight"
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """A named set of values that override the defaults; `values` is keyed by setting path."""
 
     name: str

@@ -15,10 +15,12 @@ import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
 from stat import S_ISREG
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.config.file import MEGABYTE, is_file, is_folder, open_file
 from inspector.core.error import ConfigError, ConnectError
@@ -201,8 +203,7 @@ _LIBRARIES = frozenset({"node_modules", "site-packages", "venv", "env", "__pycac
 _MOST_FILES, _MOST_LOOKED_AT = 1_000, 5_000
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFiles:
+class SourceFiles(Struct, frozen=True):
     """The `files` that a command runs, its own script first; `uncovered` is what else it runs, as texts."""
 
     files: tuple[Path, ...] = ()

@@ -4,10 +4,11 @@ import re
 import shlex
 import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec.structs import replace
 
 from inspector.config.client_format import (
     SECTIONS,

@@ -9,9 +9,11 @@ import secrets
 import shutil
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, servers_in, written_secrets
 from inspector.config.configuration import Configuration
@@ -28,8 +30,7 @@ _CONTEXT = 2
 _SHORTEST_COVERED = 4
 
 
-@dataclass(frozen=True, slots=True)
-class FileChange:
+class FileChange(Struct, frozen=True):
     """A file's bytes before and after. It is written only if it still is as it was `before`."""
 
     path: str
@@ -43,8 +44,7 @@ class FileChange:
         return tuple(redact(line) for line in lines if not line.startswith(("---", "+++")))
 
 
-@dataclass(frozen=True, slots=True)
-class ServerChange:
+class ServerChange(Struct, frozen=True):
     """A server that comes to a configuration or leaves it; `configuration` is what it would be.
 
     Without a `change` of the file it is for this session alone, and `note` says why.
@@ -65,8 +65,7 @@ class ServerChange:
         return self.change.diff(redact) if self.change is not None else ()
 
 
-@dataclass(frozen=True, slots=True)
-class Addition:
+class Addition(Struct, frozen=True):
     """A server as it would be added: exactly what is started, and what becomes of the file.
 
     `name` and `version` are those of what it is made of. `based_on` is the configuration that it was worked
@@ -98,8 +97,7 @@ class Addition:
         return text
 
 
-@dataclass(frozen=True, slots=True)
-class Removal:
+class Removal(Struct, frozen=True):
     """A server that would be removed from the configuration and the session."""
 
     server: str

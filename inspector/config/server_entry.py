@@ -13,10 +13,12 @@ Values are not expanded again. Any other `${…}` stays unchanged: it belongs to
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.config.file import dotted, environment_of, is_file
 from inspector.config.format import Form, OAuthModel, ServerModel
@@ -35,8 +37,7 @@ _REFERENCE = re.compile(
 _EDITOR_FOLDERS = (".vscode", ".cursor")
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Struct, frozen=True):
     """Where values come from; `variables` take precedence over the environment. `folder` holds the file.
 
     `inputs` are those that the person gave; `listed` says by id what the file says of them: a default, a

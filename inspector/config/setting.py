@@ -3,11 +3,13 @@
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from inspector.core.error import ConfigError
 from inspector.core.settings import Settings
@@ -39,6 +41,7 @@ class Origin(StrEnum):
 
 _SWITCHES = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 _EXAMPLES = {KnobKind.TABLE: '{"mail:*": ["first", "second"]}', KnobKind.TEXTS: '{"mail:*": "text"}'}
+_ANY = Meta()
 _KINDS: Mapping[object, KnobKind] = {
     bool: KnobKind.SWITCH,
     int: KnobKind.COUNT,
@@ -49,8 +52,7 @@ _KINDS: Mapping[object, KnobKind] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Knob:
+class Knob(Struct, frozen=True):
     """One setting. `path` is its section, a dot and its name; `low` and `high` are inclusive."""
 
     path: str
@@ -153,17 +155,17 @@ def knobs() -> tuple[Knob, ...]:
     )
 
 
-def knobs_of(kind: type[Any], prefix: str = "") -> tuple[Knob, ...]:
-    """The documented fields of a dataclass, in order; `prefix` comes before their names."""
-    hints = get_type_hints(kind)
-    return tuple(_knob(f"{prefix}{one.name}", hints[one.name], **one.metadata) for one in fields(kind))
+def knobs_of(kind: type[Struct], prefix: str = "") -> tuple[Knob, ...]:
+    """The documented fields of a Struct, in order; `prefix` comes before their names."""
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(_knob(f"{prefix}{name}", *get_args(hints[name])) for name in kind.__struct_fields__)
 
 
-def _knob(path: str, hint: Any, about: str, low: float | None, high: float | None) -> Knob:
+def _knob(path: str, hint: Any, about: str, bounds: Meta = _ANY) -> Knob:
     one = get_args(hint)[0] if get_origin(hint) is tuple else hint
     choices = get_args(one) if get_origin(one) is Literal else ()
     kind = KnobKind.TEXT if choices else _KINDS[one]
-    return Knob(path, kind if one is hint else KnobKind.LIST, about, low, high, choices)
+    return Knob(path, kind if one is hint else KnobKind.LIST, about, bounds.ge, bounds.le, choices)
 
 
 def find_knob(path: str) -> Knob:

@@ -6,10 +6,12 @@ explicitly: what no grant covers does not exist for the person.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.error import ConfigError
 from inspector.core.text import closest
@@ -44,8 +46,7 @@ def values_for(tool_id: str, table: Mapping[str, Value]) -> tuple[Value, ...]:
     return tuple(value for pattern, value in table.items() if matches(tool_id, (pattern,)))
 
 
-@dataclass(frozen=True, slots=True)
-class ServerRule:
+class ServerRule(Struct, frozen=True):
     """Which tools of one server a toolset permits: all, only `include`, or all but `exclude`."""
 
     include: frozenset[str] | None = None
@@ -62,8 +63,7 @@ class ServerRule:
         return f"only {', '.join(sorted(self.include - self.exclude)) or 'none of its tools'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Toolset:
+class Toolset(Struct, frozen=True):
     """A named restriction. A server that is not listed is not permitted at all.
 
     `always_include` holds patterns of pinned tools and overrides the setting; None keeps the setting.
@@ -87,8 +87,7 @@ class Scope(StrEnum):
     ORGANISATION = "organisation"
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(Struct, frozen=True):
     """Tools that one holder may see, as patterns for ids: `*` and `?` match, case matters.
 
     `holder` names a user, a role of `organisation`, or that organisation.
@@ -108,8 +107,7 @@ class Grant:
         return self.scope is Scope.ORGANISATION or self.holder in user.roles
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(Struct, frozen=True):
     """A member of one organisation, with the roles held in it. Names of users are unique."""
 
     name: str
@@ -117,8 +115,7 @@ class User:
     roles: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Sight:
+class Sight(Struct, frozen=True):
     """Which tools somebody may see; by default, everything, as where there is no policy.
 
     A tool must match one of the grants' patterns and, unless `allowlist` is None, one of the allowlist's.
@@ -167,8 +164,7 @@ NOTHING = Sight(grants=())
 """What somebody sees whom a policy does not know: there is one, and nobody is named."""
 
 
-@dataclass(frozen=True, slots=True)
-class Audience:
+class Audience(Struct, frozen=True):
     """Whom a session's model works for: what a model may be told of, have bound, find and call.
 
     It is what the user may see, the toolset permits, and no server keeps for its own view (SEP-1865).
@@ -190,8 +186,7 @@ class Audience:
         return tuple(filter(self.admits, tools))
 
 
-@dataclass(frozen=True, slots=True)
-class AccessPolicy:
+class AccessPolicy(Struct, frozen=True):
     """Users by name, what is granted to whom, and by expert its allowlist and the tools pinned for it."""
 
     users: Mapping[str, User] = field(default_factory=dict)

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.number import percent, saving, tokens
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, UNCACHED, CacheTerms, Charge, Ttl
@@ -16,8 +18,7 @@ WARN_AT = 0.7
 _DIGITS = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Prices:
+class Prices(Struct, frozen=True):
     """US dollars per token. Cache prices are None if the provider lists none.
 
     `cache_minimum` is the shortest prefix that the model's cache keeps, in tokens; None if it is not listed.
@@ -72,8 +73,7 @@ def cache_terms(prices: Prices | None, features: ModelFeatures, ttl: Ttl = FIVE_
     return replace(terms, marked=True) if features.breakpoints and terms != UNCACHED else terms
 
 
-@dataclass(frozen=True, slots=True)
-class TokenParts:
+class TokenParts(Struct, frozen=True):
     """Tokens of one request by part.
 
     `meta` counts the definitions that Toolsight adds (search_tools, call_tool), without the `manifest`
@@ -132,8 +132,7 @@ class TokenParts:
         return self.tool_tokens + self.searches
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCost:
+class ToolCost(Struct, frozen=True):
     """Tokens of one definition by part. `framing` is the JSON around name, description and schema.
 
     `chars` is the length of those three in characters.
@@ -163,8 +162,7 @@ class ToolCost:
 CHARACTERS_PER_TOKEN = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Tokenizer:
+class Tokenizer(Struct, frozen=True):
     """How tokens were counted. `exact` is false if the model's own tokenizer is unknown."""
 
     name: str = "o200k_base"
@@ -175,8 +173,7 @@ class Tokenizer:
         return f"{self.name}, {'exact' if self.exact else 'estimate'}"
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(Struct, frozen=True):
     """One request against its window. `static_tools` is what binding every permitted tool would cost."""
 
     window: int

@@ -1,10 +1,12 @@
 """The conversation as people read it: one item per message, search, call and notice, built from events."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import singledispatch
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core import events
 from inspector.core.error import BreakerState, Severity
@@ -33,8 +35,7 @@ class ItemStatus(StrEnum):
     REJECTED = "rejected"
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(Struct, frozen=True):
     """One block of the conversation. `seq` is the event that opened it; `text` is the raw body.
 
     Of an error, `raw` is what a model's provider said, as it came. Of a search, `report` is an outline,
@@ -63,12 +64,11 @@ class Item:
         return self.report is not None and any(hit.tool_id == tool_id for hit in self.report.results)
 
 
-@dataclass(frozen=True, slots=True)
-class Conversation:
+class Conversation(Struct, frozen=True):
     """The items so far, oldest first. The first `ended` of them are of turns that have ended."""
 
     items: tuple[Item, ...] = ()
-    ended: int = field(default=0, compare=False)
+    ended: int = 0
 
     def after(self, record: events.Record) -> "Conversation":
         """The conversation after one more event; the same object if the event adds nothing."""
@@ -90,8 +90,7 @@ class Conversation:
 _Items = tuple[Item, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Notice:
+class _Notice(Struct, frozen=True):
     """How an event is told: with a title and a text, and `within` a conversation only."""
 
     title: Callable[[Any], str]

@@ -3,14 +3,16 @@
 import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any, Literal
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from inspector.core.report import Diff, cut
 from inspector.core.text import common_start
-from inspector.core.tool import Annotations, Tool
+from inspector.core.tool import DEFINING_FIELDS, Annotations, Tool
 from inspector.schema.json_value import JsonObject, canonical, compact
 from inspector.schema.narrowing import Kind, Narrowing, narrowings
 from inspector.schema.schema import defaults
@@ -23,8 +25,7 @@ _PLAIN = re.compile(r"[\w$-]+")
 _PIECES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
-@dataclass(frozen=True, slots=True)
-class ToolDefinition:
+class ToolDefinition(Struct, frozen=True):
     """A tool as listed, and the hash of its definition; `tool` is None if the stream holds it already."""
 
     name: str
@@ -32,8 +33,7 @@ class ToolDefinition:
     tool: Tool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionChange:
+class DefinitionChange(Struct, frozen=True):
     """What differs in one part of a definition: lines that are `gone` and lines that are `new`, in pairs.
 
     Each pair replaces the first with the second; an empty text means that there is none.
@@ -61,7 +61,7 @@ def shown_changes(changes: Sequence[DefinitionChange]) -> Iterator[Diff]:
 
 def definition_hash(tool: Tool) -> str:
     """SHA-256 of everything that the server declares of the tool, the same for any order of keys."""
-    declared = {field.name: getattr(tool, field.name) for field in fields(tool) if field.compare}
+    declared = {name: getattr(tool, name) for name in DEFINING_FIELDS}
     declared["annotations"] = declared_annotations(tool.annotations)
     # What came later counts only if it is declared, so that older hashes stay.
     for name in ("tags", "meta", "task_support"):
@@ -230,8 +230,7 @@ _MORE_CERTAIN: dict[Kind, str] = {"removed": "is returned too", "required": "is 
 _MORE_CERTAIN_ELSE = "is told more exactly"
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaChange:
+class SchemaChange(Struct, frozen=True):
     """A verdict over a change and what speaks for it, in words; the breaking reasons come first.
 
     `breaking` of the reasons are breaking.

@@ -2,8 +2,9 @@
 
 import shlex
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 from inspector.core.number import duration
 
@@ -60,8 +61,7 @@ class ServerExited(ConnectError):
     """The server's process ended or its connection closed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(Struct, frozen=True):
     """A document of a sign-in: what it is, its address, and the HTTP status of the answer (0: none came).
 
     `found` is what it says, `fault` why no sign-in comes of it, and `hint` what to do about that.
@@ -205,8 +205,7 @@ class BreakerState(StrEnum):
     HALF_OPEN = "half-open"
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerStatus:
+class BreakerStatus(Struct, frozen=True):
     """The circuit breaker of a server or tool as the session saw it last, `since` then; see `Breaker`.
 
     `until` is when a call may try it, `opened` how often it opened in the session. Times are in seconds since
@@ -246,8 +245,7 @@ class Severity(StrEnum):
     """It cannot be checked, as a server is away."""
 
 
-@dataclass(frozen=True, slots=True)
-class SettingProblem:
+class SettingProblem(Struct, frozen=True):
     """Something wrong with a setting.
 
     `path` is the setting's path, or where it is in the file; `entry` is the part of its value that is wrong,

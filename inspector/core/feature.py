@@ -1,15 +1,15 @@
 """What a feature declares: its pages, its commands, and what it gives them. The shells are made of it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, TypeVar, cast
+
+from msgspec import Struct
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Part(Generic[T]):
+class Part(Struct, Generic[T], frozen=True, eq=False):
     """The key of something that a feature gives its pages.
 
     What is known `beside_session` is not for who may see only some tools.
@@ -37,8 +37,7 @@ class Parts:
         return Parts({part: one for part, one in self._given.items() if not part.beside_session})
 
 
-@dataclass(frozen=True, slots=True)
-class PageInfo:
+class PageInfo(Struct, frozen=True):
     """A page of one of the app's places. `at` is its class, as `module:name` in the feature's folder.
 
     `part_of` names the page whose screen also shows this one; such a page has no class of its own.
@@ -62,8 +61,7 @@ class PageInfo:
         return self.part_of or self.name
 
 
-@dataclass(frozen=True, slots=True)
-class CommandInfo:
+class CommandInfo(Struct, frozen=True):
     """A command by its words, such as `sessions show`. `at` is `module:name` in the feature's folder.
 
     `section` is its heading in the program's help; what is part of a group has none. It `shows` what these
@@ -76,8 +74,7 @@ class CommandInfo:
     shows: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(Struct, frozen=True):
     """What a person can do, in one folder below `inspector.features`.
 
     What it adds beyond pages and commands is named like a command's `at`, and imported when it is needed; the

@@ -6,7 +6,8 @@ graph in whatever order and in whatever parts, and another half-life needs no ot
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inspector.core.number import wilson
 from inspector.core.ports import TaskCalls
@@ -16,8 +17,7 @@ _DAY = 86_400.0
 _LEAST = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Aging:
+class Aging(Struct, frozen=True):
     """How much a past call counts at a time: half of it after every `half_life` days, 0 for no end."""
 
     now: float
@@ -29,8 +29,7 @@ class Aging:
         return 0.5 ** (age / self.half_life) if self.half_life > 0 else 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """How often something was seen, by day since 1970.
 
     `seeded` is how often a person says that it was, which does not age, and `note` why. `at` is when it was
@@ -67,8 +66,7 @@ def seen(at: float) -> Tally:
     return Tally({_day(at): 1}, at=at)
 
 
-@dataclass(frozen=True, slots=True)
-class Successor:
+class Successor(Struct, frozen=True):
     """A tool that was called right after another one.
 
     `probability` is its share of all calls after it, aged, and `low` the lower end of the interval of that

@@ -1,8 +1,9 @@
 """What a marketplace offers, what a search there suggests, and what a model reads of it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.number import count, milliseconds, money, percent
 from inspector.core.ranking import UNSERVED, Score, SearchReport
@@ -32,8 +33,7 @@ _NOT_CALLABLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """A plugin that may serve a query, with what decides about it. Texts are the publisher's.
 
     `similarity` is how well its best text fits, 0 to 1; `matched` is the tool whose text that is, "" for the
@@ -54,8 +54,7 @@ class Suggestion:
     score: Score
 
 
-@dataclass(frozen=True, slots=True)
-class MarketplaceReport:
+class MarketplaceReport(Struct, frozen=True):
     """A search of the marketplace, best first. `considered` counts the plugins that were compared.
 
     `installed` counts those left out because they are configured already. `why` says why the search went on

@@ -3,8 +3,9 @@
 import base64
 import mimetypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.error import ToolsightError
 from inspector.core.number import count
@@ -13,8 +14,7 @@ from inspector.schema.json_value import JsonObject, compact
 from inspector.schema.schema import Deferral
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(Struct, frozen=True):
     """A call the model requests. `error` says why `arguments` could not be read, if so."""
 
     id: str
@@ -28,13 +28,11 @@ def answer_texts(text: str, calls: Sequence[ToolCall]) -> tuple[str, ...]:
     return tuple(filter(None, (text, *(f"{call.name}{compact(dict(call.arguments))}" for call in calls))))
 
 
-@dataclass(frozen=True, slots=True)
-class UserMessage:
+class UserMessage(Struct, frozen=True):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class AssistantMessage:
+class AssistantMessage(Struct, frozen=True):
     """What the model said; a `thought` answers a NoteMessage and makes no calls."""
 
     text: str
@@ -42,8 +40,7 @@ class AssistantMessage:
     thought: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ToolMessage:
+class ToolMessage(Struct, frozen=True):
     """A call's result for the model; `failed` if it was an error or never reached its server.
 
     `left_out` counts the tokens that Toolsight cut from the middle to make room. `definitions` are those that
@@ -58,8 +55,7 @@ class ToolMessage:
     definitions: tuple[JsonObject, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class NoteMessage:
+class NoteMessage(Struct, frozen=True):
     """A note from Toolsight to the model between two model calls; providers receive it as a user message.
 
     With `exchanges`, it replaces that many exchanges of user and model, to make room. With `offers`, it holds
@@ -76,8 +72,7 @@ class NoteMessage:
 Message = UserMessage | AssistantMessage | ToolMessage | NoteMessage
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequest:
+class ModelRequest(Struct, frozen=True):
     """Everything sent in one model call. `tools` is the array exactly as sent.
 
     With `think` the model may not call a tool; the array stays the same to keep the prompt cache. With a
@@ -95,8 +90,7 @@ class ModelRequest:
     breakpoints: Breakpoints | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """Tokens as reported by the provider; None if it does not report them.
 
     The input includes what was read from its prompt cache (`cached_tokens`) and written to it
@@ -111,15 +105,13 @@ class Usage:
     reasoning_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(Struct, frozen=True):
     """A piece of the answer, as it streams."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class ModelReply:
+class ModelReply(Struct, frozen=True):
     """The finished answer; always the last chunk of a stream."""
 
     text: str
@@ -131,8 +123,7 @@ class ModelReply:
 ModelChunk = TextDelta | ModelReply
 
 
-@dataclass(frozen=True, slots=True)
-class Attachment:
+class Attachment(Struct, frozen=True):
     """An image, a sound or a blob of a result: its kind, MIME type and address ("" for none), and its bytes.
 
     `encoded` is base64 as it came, and may be none.
@@ -141,7 +132,7 @@ class Attachment:
     kind: str
     mime: str
     uri: str
-    encoded: str = field(repr=False)
+    encoded: str
 
     @property
     def size(self) -> int:
@@ -161,8 +152,7 @@ class Attachment:
             raise ToolsightError(f"the {self.kind} is not base64: {error}") from error
 
 
-@dataclass(frozen=True, slots=True)
-class ToolResult:
+class ToolResult(Struct, frozen=True):
     """A server's result: `text` for the model, `structured` content if any, `is_error` as reported.
 
     `attachments` are never stored: the text says what they are. `whole` is how many characters the text had
@@ -187,8 +177,7 @@ class ToolResult:
         return kept if self.whole else ""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskState:
+class TaskState(Struct, frozen=True):
     """A task, by which a server runs a call in the background, as the server described it last.
 
     `status` and `message` are the server's words, and `polls` is how often it was asked for them.

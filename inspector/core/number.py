@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 # The standard normal quantile of a two-sided 95 % interval.
 _Z = 1.959963984540054
@@ -23,8 +24,7 @@ LAST = 253_402_300_799.0
 _UNKNOWN = "?"
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(Struct, frozen=True):
     """`count` of `total` cases; `total` is above 0. `low` and `high` are its 95 % Wilson interval.
 
     `size` is the effective sample size if the cases are not independent; None if they are.
@@ -32,7 +32,7 @@ class Share:
 
     count: int
     total: int
-    size: float | None = field(default=None, compare=False)
+    size: float | None = None
 
     @property
     def value(self) -> float:

@@ -5,9 +5,10 @@ A catalog can say of a command what it likes. What is shown and marked is read f
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "fish", "ksh"})
 _SHELLS = SHELLS | {"cmd", "powershell", "pwsh"}
@@ -34,8 +35,7 @@ class PackageKind(StrEnum):
     REMOTE = "remote"
 
 
-@dataclass(frozen=True, slots=True)
-class PackageRun:
+class PackageRun(Struct, frozen=True):
     """A package that a runtime fetches and runs; `name` is "" if the words do not tell which.
 
     `options` are the words for the runtime itself, without those that every package is run with.
@@ -68,8 +68,7 @@ class PackageRun:
         return bool(_EXACT[self.kind].fullmatch(self.version))
 
 
-@dataclass(frozen=True, slots=True)
-class _Runtime:
+class _Runtime(Struct, frozen=True):
     """`flags` take no value, `usual` are not worth a word, `choosing` name the package in place of a word."""
 
     kind: PackageKind

@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from inspector.core.budget import Tokenizer
 from inspector.core.definition import DefinitionChange
@@ -18,8 +19,7 @@ from inspector.schema.schema import ModelFeatures
 DAY = 24 * 60 * 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class SessionAge:
+class SessionAge(Struct, frozen=True):
     """A recorded session; `ended_at` is the time of its last event, in seconds since 1970, UTC."""
 
     id: str
@@ -30,16 +30,14 @@ OWN_PERSONA = "toolsight"
 """The persona of Toolsight's own sessions without a toolset or a name of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskCalls:
+class TaskCalls(Struct, frozen=True):
     """The tools called for one message of the user in order, each with its time in seconds since 1970."""
 
     persona: str
     calls: tuple[tuple[str, float], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PastCall:
+class PastCall(Struct, frozen=True):
     """A call of a tool that succeeded. `at` is in seconds since 1970, UTC.
 
     `persona` is whose habits the session showed then.
@@ -50,8 +48,7 @@ class PastCall:
     persona: str = OWN_PERSONA
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
+class Viewer(Struct, frozen=True):
     """Whose past calls count: the user's, through the same expert or through none; never an empty user's."""
 
     user: str
@@ -62,8 +59,7 @@ class Viewer:
         return bool(self.user) and user == self.user and expert in ("", self.expert)
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The tools a server had when it was last connected, and its one-line summary.
 
     `at` is in seconds since 1970, UTC.
@@ -74,8 +70,7 @@ class Snapshot:
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionSummary:
+class SessionSummary(Struct, frozen=True):
     """An overview of a stored session. Times are in seconds since 1970, UTC.
 
     `agent` is the one whose transcript it was imported from, "" for a session of Toolsight's own. `user` and
@@ -98,8 +93,7 @@ class SessionSummary:
     is_running: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class StoreVersion:
+class StoreVersion(Struct, frozen=True):
     """Differs once another program has stored an event, or has begun or ended a session.
 
     `changes` is for comparison alone; `agent_at` is when an agent did something last, in seconds since 1970.
@@ -158,8 +152,7 @@ class EventStore(Protocol):
         """Say that this program writes the session no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolOutcomes:
+class ToolOutcomes(Struct, frozen=True):
     """A tool's calls that ended, how many of them failed, and when the last ended in seconds since 1970."""
 
     calls: int = 0
@@ -215,8 +208,7 @@ OWN_ADDRESS = "hosted_vllm/"
 """litellm's provider for an OpenAI-compatible address that needs no key, and gets none of OpenAI's."""
 
 
-@dataclass(frozen=True, slots=True)
-class LocalModel:
+class LocalModel(Struct, frozen=True):
     """A model of a local server: litellm's name for it, and the server's address.
 
     `window` is in tokens, None if the server does not report it.
@@ -234,8 +226,7 @@ class LocalModel:
         return ", ".join(filter(None, (self.server, window)))
 
 
-@dataclass(frozen=True, slots=True)
-class ToolListing:
+class ToolListing(Struct, frozen=True):
     """A server's usable tools, and the skipped tools and pages with the reason."""
 
     tools: tuple[Tool, ...]
@@ -292,8 +283,7 @@ class Clock(Protocol):
     def monotonic(self) -> float: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalRequest:
+class ApprovalRequest(Struct, frozen=True):
     """A call that may make changes and needs approval first.
 
     `changes` is what differs from the definition that was approved before. `offers_trust` says that

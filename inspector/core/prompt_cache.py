@@ -9,9 +9,10 @@ those that a request marks (`breakpoints`).
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, takewhile
 from typing import Final, Literal
+
+from msgspec import Struct
 
 # Claude takes up to four marks (`cache_control`). Everything up to a mark is written to the cache and lives
 # for the mark's time to live; a later request reads the longest prefix that ended at a mark.
@@ -25,8 +26,7 @@ HOUR: Final = "1h"
 MAX_BREAKPOINTS = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Breakpoints:
+class Breakpoints(Struct, frozen=True):
     """The marks of one request: positions in `tools`, the system prompt, positions in the conversation."""
 
     tools: tuple[int, ...] = ()
@@ -76,8 +76,7 @@ LOOKBACK = 20
 _DIGEST = 16
 
 
-@dataclass(frozen=True, slots=True)
-class CacheTerms:
+class CacheTerms(Struct, frozen=True):
     """What a provider charges for writes and reads, as multiples of the price of an input token.
 
     `ttl_seconds` is how long a prefix lives after its last use, `minimum` the shortest prefix in tokens. With
@@ -95,8 +94,7 @@ UNCACHED = CacheTerms(write=1.0, read=1.0, ttl_seconds=0.0, minimum=1 << 62)
 """No cache: every token costs the full price."""
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(Struct, frozen=True):
     """A part of a request that is compared as a whole. `part` names it for people."""
 
     text: str
@@ -104,8 +102,7 @@ class Block:
     part: str
 
 
-@dataclass(frozen=True, slots=True)
-class Charge:
+class Charge(Struct, frozen=True):
     """A request's input tokens by how they are charged.
 
     `plain` tokens belong to a request too short to cache, or follow its last mark. `broke` says why the cache
@@ -133,8 +130,7 @@ class Charge:
         return self.read * terms.read + self.written * terms.write + self.plain
 
 
-@dataclass(frozen=True, slots=True)
-class _Cached:
+class _Cached(Struct, frozen=True):
     """The last cached request: its blocks, and the digest of each prefix, shortest first."""
 
     row: tuple[Block, ...] = ()

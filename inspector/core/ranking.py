@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Final, Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.number import percent
 
@@ -21,8 +23,7 @@ class IndexPhase(StrEnum):
     FAILED = "failed"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexState:
+class IndexState(Struct, frozen=True):
     """`embedded` of `total` texts (several per tool) have a vector from `model`; `reason` says what failed.
 
     During a download both count bytes.
@@ -58,8 +59,7 @@ _AS_THEY_ARE: Mapping[Matching, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SearchOffer:
+class SearchOffer(Struct, frozen=True):
     """How searches match, and what a model may choose: tags, the most results, how well they must fit.
 
     No tags and 0 results: it may choose neither. With `server_query` it may describe the server apart.
@@ -141,8 +141,7 @@ class Signal(StrEnum):
     AVERAGE = "A"
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """One part of a score: its signal, term, value, and the inputs it was computed from."""
 
     signal: Signal
@@ -151,8 +150,7 @@ class Part:
     inputs: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Score:
+class Score(Struct, frozen=True):
     """A tool's score for a query. The parts add up to `value`; otherwise the explanation is wrong."""
 
     tool_id: str
@@ -197,8 +195,7 @@ class Outcome(StrEnum):
         self.is_result = value in ("loaded", "already loaded", "found", "closest")
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Struct, frozen=True):
     """One line of a search report: rank from 1, score and outcome."""
 
     rank: int
@@ -210,8 +207,7 @@ class Hit:
         return self.score.tool_id
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchRequest(Struct, frozen=True):
     """The arguments of `search_tools` (PRD section 2.3); at least one must be given.
 
     `tags` restricts the search to tools that have all of them (layered composition, layer 1). `limit` is
@@ -244,8 +240,7 @@ class SearchRequest:
         return "  ".join(parts) or "(no arguments)"
 
 
-@dataclass(frozen=True, slots=True)
-class Unconnected:
+class Unconnected(Struct, frozen=True):
     """A tool of the registry that a search found beyond the session's servers, and that nobody can call.
 
     `similarity` is its cosine with the query, `origin` where the registry has it from.
@@ -257,8 +252,7 @@ class Unconnected:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class SearchReport:
+class SearchReport(Struct, frozen=True):
     """A search and its hits, best first. `latency_ms` covers the ranking alone.
 
     `scored` counts the tools considered; `hits` are the results and the best of the rest. `probability` is
@@ -326,8 +320,7 @@ MISSES_KEPT = 15
 NOT_SHOWN = "not shown"
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(Struct, frozen=True):
     """Ranks from `first` to `last`, which the list leaves out for these reasons."""
 
     first: int

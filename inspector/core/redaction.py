@@ -3,13 +3,15 @@
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache
 from operator import is_
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import IO, Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.argument_secret import MARKS, Assigned, assignments
 from inspector.core.events import Event
@@ -116,7 +118,7 @@ class Redactor:
         return text if redacted == text else redacted
 
     def value(self, value: Any) -> Any:
-        """A JSON value or a dataclass without its secrets, including strings under secret keys."""
+        """A JSON value or a Struct without its secrets, including strings under secret keys."""
         kind = type(value)
         if kind is str:
             return self.text(value)
@@ -126,7 +128,7 @@ class Redactor:
             return self._mapping(value)
         if isinstance(value, list | tuple):
             return self._sequence(value)
-        if is_dataclass(kind):
+        if isinstance(value, Struct):
             return self._record(value)
         if isinstance(value, Mapping):
             return self._mapping(value)
@@ -134,7 +136,7 @@ class Redactor:
         return value
 
     def once(self, value: _T) -> _T:
-        """A dataclass without its secrets, for good: wherever the result occurs it is not read again.
+        """A Struct without its secrets, for good: wherever the result occurs it is not read again.
 
         For what is large and is kept as long as the redactor. May run in any thread.
         """
@@ -268,10 +270,10 @@ def _is_word(character: str) -> bool:
 
 
 @cache
-def _open_fields(cls: type[Any]) -> tuple[str, ...]:
-    """The fields of a dataclass that can hold a secret; numbers and values from a closed set never do."""
+def _open_fields(cls: type[Struct]) -> tuple[str, ...]:
+    """The fields of a Struct that can hold a secret; numbers and values from a closed set never do."""
     hints = get_type_hints(cls)
-    return tuple(field.name for field in fields(cls) if not _is_closed(hints[field.name]))
+    return tuple(name for name in cls.__struct_fields__ if not _is_closed(hints[name]))
 
 
 def _is_closed(hint: Any) -> bool:
@@ -304,7 +306,7 @@ _PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
 
 
 def clean(value: _T) -> _T:
-    """A text, a JSON value or a dataclass such as an event, without secrets. May run in any thread."""
+    """A text, a JSON value or a Struct such as an event, without secrets. May run in any thread."""
     cleaned: _T = _REDACTOR.value(value)
     return cleaned
 

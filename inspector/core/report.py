@@ -5,16 +5,16 @@ made of them.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Self
+
+from msgspec import Struct
 
 from inspector.core.number import milliseconds, money, percent, saving, shown_moment, tokens
 
 NOTHING = "–"
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """How a person reads a kind of value; numbers align right, and what is `whole` is never broken."""
 
     show: Callable[[Any], str]
@@ -34,8 +34,7 @@ ONE, TWO, THREE, MILLISECONDS = (
 TIME = Kind(shown_moment, is_number=False, whole=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column: its header, where its value is, and how it is shown.
 
     The value is a function of the row's object, or a path of attributes; by default the header is its name.
@@ -51,8 +50,7 @@ class Column:
         return NOTHING if value is None else self.kind.show(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """Rows of text under headers. The columns in `right` hold numbers, those in `whole` are never broken.
 
     Notes go below.
@@ -80,8 +78,7 @@ class Table:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Fact:
+class Fact(Struct, frozen=True):
     """A labelled line. With `warns`, it says what a person should look at."""
 
     label: str
@@ -89,8 +86,7 @@ class Fact:
     warns: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(Struct, frozen=True):
     """Facts about one thing, their labels in one column."""
 
     facts: tuple[Fact, ...]
@@ -101,8 +97,7 @@ Block = str | Table | Facts
 """A part of a report. Terminal, pages and files draw the same blocks."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """Tables about one subject."""
 
     id: str
@@ -120,8 +115,7 @@ YES: Final = "yes"
 """The value of the answer to what has no other than yes and no."""
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """An answer: its value, which is typed on a terminal, what it says, and a key that is no letter."""
 
     value: str
@@ -129,16 +123,14 @@ class Option:
     key: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Address(Fact):
+class Address(Fact, frozen=True):
     """An address, shown whole on a line by itself; its host is what stands from `start` to `end`."""
 
     start: int = 0
     end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Diff:
+class Diff(Struct, frozen=True):
     """What differs in one part, or becomes of a file: lines that begin with - or +, and those around them."""
 
     title: str
@@ -148,8 +140,7 @@ class Diff:
 _LEAST, _MOST = 8, 16
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What to know before an answer, and the answers; the last one changes nothing, and is given by default.
 
     A text of its own is Toolsight's; what is from outside is a `Fact`, and one that `warns` is to be looked

@@ -2,11 +2,13 @@
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from pathlib import PurePath
 from typing import Any, Literal
 from urllib.parse import unquote
+
+from msgspec import Struct, field
+from msgspec.structs import astuple, replace
 
 from inspector.core.access import ServerRule
 from inspector.core.argument_secret import secrets_among, secrets_of_address
@@ -20,8 +22,7 @@ STDERR_LINES = 5
 """Of what a server wrote before it failed, so many last lines are told."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunFile:
+class RunFile(Struct, frozen=True):
     """A file that a command runs.
 
     With `asks`, a changed one needs consent again whatever the settings say: it lies outside the
@@ -33,8 +34,7 @@ class RunFile:
     asks: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True):
     """A file that is not as it was when a person approved it."""
 
     path: str
@@ -55,13 +55,21 @@ class ChangedFile:
         return "new" if self.is_new else "changed"
 
 
-@dataclass(frozen=True, slots=True)
-class ConsentItem:
+class ConsentItem(Struct, frozen=True):
     """One thing that a person approves: what it is, as a hash, and the files that it runs."""
 
     id: str
     server: str = ""
-    files: tuple[RunFile, ...] = field(default=(), compare=False)
+    files: tuple[RunFile, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConsentItem) and (self.id, self.server) == (other.id, other.server)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(self.id)
 
 
 def item_id(*parts: Any) -> str:
@@ -103,8 +111,7 @@ class Era(StrEnum):
     AUTO = "auto"
 
 
-@dataclass(frozen=True, slots=True)
-class Program:
+class Program(Struct, frozen=True):
     """The files that a command comes down to, with absolute paths. All are "" if no file was found.
 
     `file` is what is started, `target` where its links end, if it is or lies behind one. `interpreter` runs
@@ -116,8 +123,7 @@ class Program:
     interpreter: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(Struct, frozen=True):
     """A text of a configuration that contains values from a person's own environment.
 
     `key` is its place in the server's entry: `env.TOKEN`, `headers.X-Key`, `args[0]`. `own` names the
@@ -138,8 +144,7 @@ class Grant(StrEnum):
     JWT_BEARER = "jwt_bearer"
 
 
-@dataclass(frozen=True, slots=True)
-class OAuthClient:
+class OAuthClient(Struct, frozen=True):
     """A client that is registered with a server's issuer; what is empty is negotiated with it.
 
     With a `metadata_url` the client's document stands there. `method` is how its secret is sent, `issuer` the
@@ -171,8 +176,7 @@ class OAuthClient:
         return self.grant is not Grant.AUTHORIZATION_CODE
 
 
-@dataclass(frozen=True, slots=True)
-class ServerSpec:
+class ServerSpec(Struct, frozen=True):
     """How to reach one server: a `command` (stdio), a `url` (streamable HTTP) or a `listing`, one of them.
 
     A `listing` is a file with a stored answer to `tools/list`. With `inherits_environment` a command gets all
@@ -292,8 +296,7 @@ class ServerPhase(StrEnum):
     STOPPED = "stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
+class ServerInfo(Struct, frozen=True):
     """What a server reported about itself when it connected.
 
     `summary` is one line of it, for lists; `instructions` are the whole text that it has for a model;
@@ -323,8 +326,7 @@ Or nothing was, but a page has null for a `cursor`, or an empty one that some cl
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SkippedTool:
+class SkippedTool(Struct, frozen=True):
     """A tool, or a page of tools, that the server lists but that cannot be used, and why.
 
     `reason` is for a person, and `place` is where in the definition it lies: `outputSchema.properties.title`.

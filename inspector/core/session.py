@@ -1,9 +1,10 @@
 """The state of a session, folded from its events by `core.fold`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.core.budget import Budget, TokenParts
 from inspector.core.conversation import Conversation
@@ -41,8 +42,7 @@ class Binding(StrEnum):
 _SIGNS = dict(zip(Binding, "⌂●○✕‖", strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class ToolState:
+class ToolState(Struct, frozen=True):
     """One permitted tool in the session.
 
     `last_call` is the model call that last used it, `found` how often a search or the gate found it,
@@ -88,8 +88,7 @@ class ToolState:
         return self.id.partition(":")[0]
 
 
-@dataclass(frozen=True, slots=True)
-class ServerState:
+class ServerState(Struct, frozen=True):
     """One server's connection in the session. `declared` is what it was told that its client can do.
 
     `added` and `removed` are the tools by which its list differed from the one before as it connected, which
@@ -125,8 +124,7 @@ class ServerState:
         return (*files, f"version {now}, was {was} when you approved it") if was else files
 
 
-@dataclass(frozen=True, slots=True)
-class CallCost:
+class CallCost(Struct, frozen=True):
     """What one model call cost. `call` counts model calls; `at` is when it was sent, in seconds since 1970.
 
     `static_tools` is what binding every permitted tool would have cost. `charge` is how a prompt cache on
@@ -151,8 +149,7 @@ class CallCost:
     breakpoints: Breakpoints | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class InertiaState:
+class InertiaState(Struct, frozen=True):
     """The model's last call for the current message, and tools bound ahead; `used` were then called."""
 
     called: str = ""
@@ -160,8 +157,7 @@ class InertiaState:
     used: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class SessionState:
+class SessionState(Struct, frozen=True, dict=True):
     """Everything screens show about a session and its policies decide by.
 
     `at` is the time of the last event. `tools` holds the permitted tools of the connected servers, and

@@ -1,7 +1,8 @@
 """The stream: stores each event, folds it into the state, passes it on; the settings and model in use."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.events import Event, Record
 from inspector.core.fold import apply
@@ -55,14 +56,12 @@ class Session:
 # Code that depends on them holds the object, not its parts, and reads the parts when it uses them.
 
 
-@dataclass(slots=True)
-class LiveSettings:
+class LiveSettings(Struct):
     """The current settings."""
 
     settings: Settings
 
 
-@dataclass(slots=True)
 class LiveModel(LiveSettings):
     """The current settings and model."""
 

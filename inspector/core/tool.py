@@ -4,9 +4,10 @@ import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal
+
+from msgspec import Struct, field
 
 from inspector.core.error import ToolsightError
 from inspector.core.text import closest, first_sentence, one_line, shortened
@@ -20,8 +21,7 @@ _SEPARATOR = "__"
 _HASH_DIGITS = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Annotations:
+class Annotations(Struct, frozen=True):
     """The server's own claims about a tool, which need not be true; None if it makes no claim."""
 
     read_only: bool | None = None
@@ -34,9 +34,8 @@ TaskSupport = Literal["", "optional", "required"]
 """Whether a tool can be called as a task (protocol 2025-11-25): not, also, or only."""
 
 
-# No slots: both names are asked for thousands of times a listing, and kept.
-@dataclass(frozen=True)
-class Tool:
+# With a dict: both names are asked for thousands of times a listing, and kept.
+class Tool(Struct, frozen=True, dict=True, eq=False):
     """One tool of one server. `input_schema` is JSON Schema with `type: object`; `tags` are the server's.
 
     `meta` are those keys of its `_meta` by which clients act, see `acting_meta`. `beside` has what else its
@@ -54,8 +53,18 @@ class Tool:
     tags: tuple[str, ...] = ()
     meta: JsonObject = field(default_factory=dict)
     task_support: TaskSupport = ""
-    beside: JsonObject = field(default_factory=dict, compare=False)
-    page: int = field(default=1, compare=False)
+    beside: JsonObject = field(default_factory=dict)
+    page: int = 1
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tool) and all(
+            getattr(self, name) == getattr(other, name) for name in DEFINING_FIELDS
+        )
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]  # it holds dictionaries
 
     @cached_property
     def id(self) -> str:
@@ -67,6 +76,9 @@ class Tool:
         """The name by which a model calls it."""
         return wire_name(self.server, self.name)
 
+
+DEFINING_FIELDS: Final = tuple(name for name in Tool.__struct_fields__ if name not in ("beside", "page"))
+"""The fields that say what a tool is: two tools that agree in them are equal."""
 
 SEARCH_HINT = "anthropic/searchHint"
 ALWAYS_LOAD = "anthropic/alwaysLoad"
@@ -298,8 +310,7 @@ def _words(name: str) -> tuple[str, ...]:
     return tuple(word.lower() for word in _WORD.findall(name))
 
 
-@dataclass(frozen=True)
-class Catalog:
+class Catalog(Struct, frozen=True, dict=True):
     """Tools in server order, for whom the session is. Other tools cannot be listed, found or called.
 
     `deferred_ids` wait for a search or the gate. With `advises`, no tool is deferred and the model may

@@ -5,8 +5,9 @@ calls and acts, and the rest is asked for by its kind: `turn.of(ToolEvicted)`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import ClassVar, TypeVar, cast
+
+from msgspec import Struct, field
 
 from inspector.core.events import (
     CallFinished,
@@ -39,8 +40,7 @@ ACTS = tuple(each.kind for each in (UserSaid, TurnEnded, ModelRequested, SearchP
 """The kinds of events that searches and tool calls are made of: all that has to be read for those alone."""
 
 
-@dataclass(slots=True, eq=False)
-class Session:
+class Session(Struct, eq=False):
     """What holds from one turn to the next, as it is now: `settings` is the whole tree, `label` a name.
 
     `agent` is whose transcript the session was imported from, "" for one of Toolsight's own.
@@ -55,8 +55,7 @@ class Session:
     catalog: CatalogBuilt | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Act:
+class Act(Struct, eq=False, kw_only=True):
     """What the model did, wanted by `call` if that is known; `loop` is what the iteration guard saw in it."""
 
     record: Record
@@ -64,8 +63,7 @@ class Act:
     loop: LoopDetected | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Search(Act):
+class Search(Act, eq=False, kw_only=True):
     """A search; `found` are its results' ids, best first, and `redundant` says that it brought little new."""
 
     event: SearchPerformed
@@ -74,23 +72,20 @@ class Search(Act):
     redundant: RedundantSearch | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class ToolCall(Act):
+class ToolCall(Act, eq=False, kw_only=True):
     """A tool call; `end` is None while it runs."""
 
     event: CallStarted
     end: CallFinished | None = None
 
 
-@dataclass(slots=True, eq=False, kw_only=True)
-class Rejection(Act):
+class Rejection(Act, eq=False, kw_only=True):
     """A call that never reached a server."""
 
     event: CallRejected
 
 
-@dataclass(slots=True, eq=False)
-class ModelCall:
+class ModelCall(Struct, eq=False):
     """A request to the model. `answer` is None until it comes, `catalog` and `model` are those in force.
 
     `loaded`, `gate` and `reduced` are what happened since the request before it: the tools that were bound,
@@ -114,8 +109,7 @@ class ModelCall:
         return tuple(act.event.tool for act in self.acts if isinstance(act, ToolCall))
 
 
-@dataclass(slots=True, eq=False)
-class Turn:
+class Turn(Struct, eq=False):
     """Everything that follows one message of the user, which is number `message` of its session.
 
     `said` is None for what came before the first message or after the end of a turn. `records` are all of

@@ -1,8 +1,9 @@
 """Holds the catalog, decides which tools are bound, and builds the request that carries them."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.config.predicate import Facts
 from inspector.core.budget import Budget

@@ -5,16 +5,14 @@ process was faster. Times are in seconds since 1970, as several processes share 
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.error import BreakerState, FailureKind, failure_words
-from inspector.store.codec import decode_value, encode_value
+from inspector.store.codec import decode_as, decode_value, encode, encode_value
 from inspector.store.database import InDatabase
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
 
 # Seconds for which it stays open: the layered stack has 30 to 60; the least ends soon after a short outage.
 COOL_DOWN = 30.0
@@ -27,24 +25,21 @@ LONGEST = 3600.0
 MOST_CALLS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class BreakerKey:
+class BreakerKey(Struct, frozen=True):
     """Whose breaker it is: a server, by the fingerprint of what starts it, or one of its tools."""
 
     server: str
     tool: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Permit:
+class Permit(Struct, frozen=True):
     """That a call may run, in a `generation` of the breaker; a `probe` tries whether it works again."""
 
     generation: int = 0
     probe: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Breaker:
+class Breaker(Struct, frozen=True):
     """A breaker. `name` is for people: `shop`, or `shop:list_orders`.
 
     `since` is when it got into its state and `until` the end of an open one's cool-down; `why` says what
@@ -198,7 +193,7 @@ class SqliteBreakers(InDatabase):
             before = _decoded(row[0]) if row else Breaker()
             after = change(before)
             if row is None or after != before:
-                state = encode_value(_adapter().dump_python(after, mode="json"))
+                state = encode(after)
                 connection.execute(_KEEP, (*_columns(key), state))
         return before, after
 
@@ -216,13 +211,6 @@ def _columns(key: BreakerKey) -> tuple[str, str]:
 def _decoded(state: str) -> Breaker:
     """The breaker of a row; one that cannot be read is closed, as it says nothing."""
     try:
-        return _adapter().validate_python(decode_value(state))
-    except (ValueError, RecursionError):
+        return decode_as(state, Breaker)
+    except ValueError:
         return Breaker()
-
-
-@cache
-def _adapter() -> "TypeAdapter[Breaker]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Breaker)

@@ -1,7 +1,9 @@
 """The catalog of the connected tools, the manifest that advertises it, and how a model hears of changes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import EVERYTHING, Audience, Sight, matched
@@ -31,8 +33,7 @@ STARTS_AT_TOKENS = 2_300
 _STARTS_AT_SHARE = 0.03
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """Whether discovery is on; `text` gives the rule and its numbers."""
 
     is_on: bool
@@ -60,8 +61,7 @@ def _decision(is_on: bool, inputs: str) -> Decision:
     return Decision(is_on, f"{'on' if is_on else 'off'}: {inputs}")
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltCatalog:
+class BuiltCatalog(Struct, frozen=True):
     """A catalog and the event that announces it.
 
     `servers` are those that the manifest is made of, `instructions` those that the model gets. With
@@ -193,8 +193,7 @@ _Servers = Mapping[str, tuple[ManifestEntry | None, str]]
 _NOTHING = (None, "")
 
 
-@dataclass(frozen=True, slots=True)
-class _Sent:
+class _Sent(Struct, frozen=True):
     """What a request said of the servers, under which settings, toolset and model."""
 
     event: CatalogBuilt

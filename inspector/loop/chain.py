@@ -7,7 +7,10 @@ Inside them are the links that a person's call passes too.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.definition import definition_hash
 from inspector.core.error import CircuitOpen, ToolsightError, refusal
@@ -43,7 +46,6 @@ from inspector.search.answer.retrieval import Live
 from inspector.tokens.synthetic import SYNTHETIC, Answer
 
 
-@dataclass(slots=True)
 class ModelsRequest(Request):
     """A call of a model; `offered` holds the tools of the request that it answers."""
 
@@ -54,8 +56,7 @@ ModelsCall = Callable[[ModelsRequest], Awaitable[Answer]]
 """Makes a call for a model. Raises CircuitOpen and ServerAway, which `Substitute` answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(Struct, frozen=True):
     """The calls of a session: a person's, and a model's, which are the same with more around them."""
 
     by_person: Call
@@ -63,8 +64,7 @@ class Chain:
     retry: Retry
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
+class Around(Struct, frozen=True):
     """What the links of a session's calls share."""
 
     session: Session

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Protocol
+
+from msgspec.structs import replace
 
 from inspector.core.error import ModelError, refusal
 from inspector.core.events import (

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from inspector.core.stream import Session
 from inspector.core.tool import Tool
 from inspector.loop.approval import is_known_to_read
@@ -53,8 +55,7 @@ _NAMED = 3
 _CONSIDERED = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Substitution:
+class Substitution(Struct, frozen=True):
     """A tool that can be called in place of another: with these arguments, each from the one it maps from."""
 
     tool: Tool

@@ -1,10 +1,10 @@
 """What follows what: as rows to read, as an export, and read from a file, which may be an export."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+from msgspec import Struct
 from pydantic import AfterValidator, Field
 
 from inspector.access.policy_file import load_yaml
@@ -15,8 +15,7 @@ from inspector.core.ports import OWN_PERSONA
 from inspector.core.report import Table
 
 
-@dataclass(frozen=True, slots=True)
-class FlowTool:
+class FlowTool(Struct, frozen=True):
     """A tool with what follows it; `at` is when it was called last, in seconds since 1970, 0 if never."""
 
     tool: str
@@ -25,8 +24,7 @@ class FlowTool:
     successors: tuple[Successor, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Flow:
+class Flow(Struct, frozen=True):
     """A persona's habits: its tools, the most called first; they rest on `tasks` messages of the user."""
 
     persona: str

@@ -8,8 +8,11 @@ or makes a conversation longer. A step with nothing to do returns the conversati
 
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.budget import Budget
 from inspector.core.error import ModelError
@@ -78,8 +81,7 @@ _HARD_SHARE, _HARD_LEAST = 10, 10
 _NAMED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Reduced:
+class Reduced(Struct, frozen=True):
     """A conversation after a step: how many messages `changed` or were removed, and what, in words."""
 
     messages: tuple[Message, ...]
@@ -259,8 +261,7 @@ KEPT_TOKENS = 200
 Reduction = Callable[[tuple[Message, ...], int], Reduced]
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
+class Fitted(Struct, frozen=True):
     """A request as it would be sent, its budget, and the conversation in it."""
 
     request: ModelRequest

@@ -16,10 +16,13 @@ import hashlib
 import re
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.access import matches, values_for
 from inspector.core.events import CallCounted, LoopDetected
@@ -115,8 +118,7 @@ _DIGITS = 12
 _SHOWN = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What came of a call, as far as the guard has to know.
 
     A search that is `refused` has an error as its result, one that found no tool an empty one.
@@ -133,16 +135,17 @@ class Outcome:
     alternatives: Callable[[], Sequence[str]] = tuple
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+_RETURNED = Outcome()
+
+
+class Verdict(Struct, frozen=True):
     """The guard's counts after a call, and the loop if there is one."""
 
     counted: CallCounted
     loop: LoopDetected | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(Struct, frozen=True):
     """The digest of a call's last result and how often it came in a row."""
 
     digest: bytes
@@ -164,7 +167,7 @@ class IterationGuard:
         self._position = 0
 
     def after_call(
-        self, tool: str, arguments: JsonObject, now: float, outcome: Outcome = Outcome()
+        self, tool: str, arguments: JsonObject, now: float, outcome: Outcome = _RETURNED
     ) -> Verdict:
         """Count a call."""
         settings, position = self._live.settings.guard, self._position

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec import Struct
+
 from inspector.core.access import matches
 from inspector.core.error import CircuitOpen, ModelError, ToolsightError
 from inspector.core.events import CallRetried, ModelRetried
@@ -31,8 +33,7 @@ _RETRIES_A_TURN = 6
 _MOST_SECONDS = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """That a call is made again: after which attempt and error, in how many seconds, and what `left` is."""
 
     attempt: int

@@ -1,7 +1,10 @@
 """The circuit breakers of a session's servers and tools, on a store that every session shares."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.error import BreakerState, CircuitOpen, FailureKind, StoreError
 from inspector.core.events import BreakerChanged, Failed
@@ -20,8 +23,7 @@ AGAINST_TOOL = AGAINST_SERVER | {FailureKind.PROTOCOL}
 _GRACE = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """Whose breaker it is: a server, or the tool of it with that id."""
 
     spec: ServerSpec

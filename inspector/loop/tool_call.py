@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from msgspec import Struct
+
 from inspector.core.definition import definition_hash
 from inspector.core.error import (
     ArgumentsRejected,
@@ -59,8 +61,7 @@ def retry_after_of(error: ToolsightError) -> float | None:
     return error.retry_after if isinstance(error, RateLimited | ModelError) else None
 
 
-@dataclass(slots=True)
-class Request:
+class Request(Struct):
     """A call of a tool, and what its links know of it so far.
 
     `permits` are what its next attempt is allowed by, `noted` whose breakers were told of the last one, and

@@ -1,9 +1,12 @@
 """The tool context of a session: which found tools are bound, room for more, evictions (section 6)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.events import EvictionCause, ToolEvicted, ToolLoaded, ToolRefreshed
 from inspector.core.message import Message, NoteMessage, ToolMessage
@@ -19,8 +22,7 @@ TTL: Final = "ttl"
 LRU: Final = "lru"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(Struct, frozen=True):
     """How many loaded tools may stay (0 for any number), and how many tokens they may take.
 
     `ttl` is in seconds since the last use, 0 for no limit. `eager` evicts expired tools even if there is
@@ -50,8 +52,7 @@ class Limits:
         return fitting
 
 
-@dataclass(frozen=True, slots=True)
-class Eviction:
+class Eviction(Struct, frozen=True):
     """A tool to evict: `cause` is for programs, `reason` for people."""
 
     tool_id: str
@@ -126,8 +127,7 @@ def _least(left: Sequence[ToolState], limits: Limits) -> str:
 Load = ToolLoaded | ToolRefreshed
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """What one search found, best first, and its request in words."""
 
     tools: tuple[str, ...]
@@ -135,8 +135,7 @@ class Found:
     is_listing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Placement:
+class Placement(Struct, frozen=True):
     """What the searches of one reply bind and unbind.
 
     `staying` holds the tools that are bound in the next model call, `loads` what each search binds, in order,

@@ -6,9 +6,10 @@ toolset excludes) an unmatched one is an error: a typo would let the call throug
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal
+
+from msgspec import Struct
 
 from inspector.config.configuration import Configuration
 from inspector.config.predicate import has_prior_tool_output, parse_predicate
@@ -26,8 +27,7 @@ _WILD = frozenset("*?[")
 _NEAR = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """What is checked: the settings in force, and what they are about.
 
     `toolset` is the name of the one in use, "" for none. `tools` holds the ids of the connected servers'
@@ -48,8 +48,7 @@ class Checked:
     granted: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(Struct, frozen=True):
     """What stands for tools at a setting's path, by `form`: a pattern for ids, an id, or how one begins.
 
     A `restricting` one keeps calls from running, so that a typo would let them through. With `is_grant` it

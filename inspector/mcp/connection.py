@@ -3,7 +3,8 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inspector.access.reach import covers
 from inspector.access.restriction import seen_failure, seen_info, seen_listing, since

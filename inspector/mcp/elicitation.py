@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, ClassVar, Final, Literal
 from unicodedata import normalize
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.config.suspect import METADATA, asks_for_a_secret, metadata_address, speaks_as_toolsight
 from inspector.core.secret_value import looks_secret
@@ -36,8 +38,7 @@ class Action(StrEnum):
     CANCEL = "cancel"
 
 
-@dataclass(frozen=True, slots=True)
-class FormRequest:
+class FormRequest(Struct, frozen=True):
     """A server asks for values; `schema` is its flat JSON Schema. All of it is the server's own text.
 
     With `is_excess`, its running calls have asked as often as they may.
@@ -50,8 +51,7 @@ class FormRequest:
     is_excess: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRequest:
+class LinkRequest(Struct, frozen=True):
     """A server asks the person to visit an address.
 
     With `is_excess`, its running calls have asked as often as they may.
@@ -76,8 +76,7 @@ def impersonation(server: str, text: str) -> str:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class ElicitationAnswer:
+class ElicitationAnswer(Struct, frozen=True):
     """What the person answered; `content` are the values of an accepted form.
 
     `why` says why nobody was asked, if so.
@@ -92,8 +91,7 @@ CANCELLED: Final = ElicitationAnswer(Action.CANCEL)
 DECLINED: Final = ElicitationAnswer(Action.DECLINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(Struct, frozen=True):
     """An address in the parts that a person has to look at: before the host, the host, and the rest.
 
     `warnings` say what is wrong with it; `opens` is false for what no browser may be given.
@@ -174,8 +172,7 @@ _TYPES: Mapping[FieldKind, str] = {"choice": "string", "choices": "array"}
 _SECRET = "It seems to ask for a secret ({}), which a form must never do. Decline, or leave it empty."
 
 
-@dataclass(frozen=True, slots=True)
-class FormField:
+class FormField(Struct, frozen=True):
     """One value that a server asks for. `options` are the values of a choice with their titles.
 
     `schema` is what a value has to fit.

@@ -6,13 +6,15 @@ import os
 import re
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from hashlib import sha256
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import Lock, RLock
 from typing import IO, Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.redaction import Redactor, clean, open_private, private_folder
 from inspector.mcp.pace import Lines
@@ -49,8 +51,7 @@ _WORDS = {
 _SHOWN = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One JSON-RPC message. `number` counts a server's frames from 1; `at` is in seconds since 1970, UTC.
 
     `method` is the method of a request or a notification, and of the request that a reply answers; "" if that
@@ -86,8 +87,7 @@ class Frame:
         return len(self.text) < self.size and len(self.text.encode("utf-8", "replace")) < self.size
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(Struct, frozen=True):
     """Something wrong with what a server sent, how often, and whether it was repaired or dropped.
 
     `first` is the beginning of the first line of it if that is text which is no message: noise on stdout.

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.access.restriction import seen_info, seen_listing
 from inspector.core.access import EVERYTHING, Sight
@@ -23,8 +25,7 @@ from inspector.mcp.port import Connector, ServerLink, SessionClient
 _READ_AT_ONCE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Shared:
+class Shared(Struct, frozen=True):
     """What the connections of a session have in common.
 
     `count_tokens` counts the tokens of definitions, and `redact` takes the secrets out of a definition to be
@@ -187,8 +188,7 @@ class DefinitionRecord:
         self._recorded.update(one.hash for one in definitions)
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """The names of the tools by which two listings differ."""
 
     added: tuple[str, ...] = ()
@@ -210,8 +210,7 @@ def difference(before: Sequence[Tool], after: Sequence[Tool]) -> Difference:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
+class Listed(Struct, frozen=True):
     """A listing beside the one before it, which was made at `since` if that was in an earlier session.
 
     `approved_version` is what the server called its version when it was approved, if another than now.
@@ -260,8 +259,7 @@ def _seen(tools: tuple[Tool, ...], sight: Sight) -> tuple[Tool, ...]:
     return tools if sight.is_whole else sight.of(tools)
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What is seen of a listing and of what the server says of itself, its tokens, and what is new."""
 
     listing: ToolListing

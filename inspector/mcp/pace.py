@@ -3,17 +3,17 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+
+from msgspec import Struct
 
 LONGEST_LINE = 20_000_000
 """Bytes of a message that is read. Reading one takes some seven times as much memory for a moment."""
 HEAD, TAIL = 190_000, 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class CutLine:
+class CutLine(Struct, frozen=True):
     """Both ends of a line that was too long, and how many bytes it had."""
 
     head: bytes

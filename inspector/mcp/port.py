@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import replace
 from typing import Any, Final, Protocol
+
+from msgspec.structs import replace
 
 from inspector.core.error import ClientRefusal, ServerExited
 from inspector.core.events import Decision as Decision, Event, ServerAnswered, ServerAsked, ServerAskedOften

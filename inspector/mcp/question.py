@@ -5,8 +5,9 @@ whether the model may make it, whether a person's own is made, or whether the se
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Final
+
+from msgspec import Struct
 
 from inspector.core.definition import shown_changes
 from inspector.core.error import ModelError
@@ -40,8 +41,7 @@ TOO_LONG: Final = f"the prompt is longer than {LONGEST_PROMPT:,} characters, too
 _FIELDS = {"properties": {ANSWER: {"type": "string", "title": "your answer"}}, "required": [ANSWER]}
 
 
-@dataclass(frozen=True, slots=True)
-class SamplingRequest(FormRequest):
+class SamplingRequest(FormRequest, frozen=True):
     """A form for the answer; `message` is the whole prompt. `max_tokens` is what the server wants at most.
 
     `refusal` says why nobody is asked, if so. `model` is the label of the model that would answer after a
@@ -90,8 +90,7 @@ def sampling_note(request: SamplingRequest) -> str:
     return f"{size} Nothing is sent until you choose.{media}"
 
 
-@dataclass(frozen=True, slots=True)
-class Sampler:
+class Sampler(Struct, frozen=True):
     """The session's model, what counts its tokens, and the most tokens that an answer of it may have."""
 
     model: ChatModel

@@ -7,8 +7,9 @@ sign of life is asked for here, too.
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from msgspec import Struct, field
 
 from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.message import Attachment, ToolResult
@@ -41,8 +42,7 @@ def declares(info: ServerInfo, capability: str) -> bool:
     return any(each.partition(" ")[0] == capability for each in info.capabilities)
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """A variable of a template or an argument of a prompt."""
 
     name: str
@@ -50,8 +50,7 @@ class Argument:
     required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(Struct, frozen=True):
     """An entry of a list. `id` is its URI, its URI template or a prompt's name; `size` is in bytes."""
 
     list: str
@@ -100,8 +99,7 @@ def _variables(text: str) -> tuple[Argument, ...]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(Struct, frozen=True):
     """A list as far as it could be read, and what was wrong with it or is left out."""
 
     offers: tuple[Offer, ...] = ()
@@ -172,8 +170,7 @@ def _arguments(entries: list[Any]) -> tuple[Argument, ...]:
 # What is read.
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """What was read: `text` as it is shown, what it is, what a model would get, and the first bytes in it."""
 
     text: str
@@ -220,8 +217,7 @@ def _messages(raw: JsonObject, redact: Redact) -> Read:
 _PROMPT = 5.0
 
 
-@dataclass(frozen=True, slots=True)
-class Offers:
+class Offers(Struct, frozen=True):
     """The resources and prompts of a connected server. `seconds` is how long each answer may take.
 
     What is read is `redact`ed: it may repeat what the server was started with.

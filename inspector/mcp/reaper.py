@@ -16,11 +16,10 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from psutil import Process
@@ -147,8 +146,7 @@ def _gone(find: Callable[[], list["Process"]], seconds: float) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Orphan:
+class Orphan(NamedTuple):
     """A process that a server of an app left which runs no more. `command` has no secrets."""
 
     pid: int

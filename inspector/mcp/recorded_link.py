@@ -4,10 +4,11 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import AfterValidator, AliasChoices, Field
 
 from inspector.config.file import load_value
@@ -21,8 +22,7 @@ from inspector.mcp.port import Connector, ServerLink, SessionClient, ignored
 from inspector.schema.json_value import JsonObject, shown
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedCall:
+class RecordedCall(Struct, frozen=True):
     """A call that the agent made. `tool` and `server` are the recording's names; `server` may be empty.
 
     `result` is what the agent read, None if the recording has no results.
@@ -35,8 +35,7 @@ class RecordedCall:
     server: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedStep:
+class RecordedStep(Struct, frozen=True):
     """One model call: what the agent said, its own searches for tools, and its calls."""
 
     text: str = ""
@@ -49,16 +48,14 @@ class RecordedStep:
         return bool(self.calls or self.searches)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedMessage:
+class RecordedMessage(Struct, frozen=True):
     """What the user said, and the agent's steps for it."""
 
     text: str
     steps: tuple[RecordedStep, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedRun:
+class RecordedRun(Struct, frozen=True):
     """A recorded run. `id` is unique in its folder; runs of one `task` are attempts at the same thing.
 
     `solved` is None if the recording does not say. The tokens are the provider's own counts over all model

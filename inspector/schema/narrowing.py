@@ -6,8 +6,9 @@ input: they may be deep, circular or of any shape, so the work is bounded.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from inspector.schema.json_value import JsonObject, as_object, canonical, compact, step
 from inspector.schema.reading import (
@@ -88,8 +89,7 @@ _COMPARED = frozenset((*_PLAINLY, *COMBINED, *_LOW, *_HIGH, *_FORMS))
 _TOO_LARGE = "it is too large to be compared"
 
 
-@dataclass(frozen=True, slots=True)
-class Narrowing:
+class Narrowing(Struct, frozen=True):
     """Something that was taken and is not any more: where, what kind, and the detail in words."""
 
     path: str
@@ -116,8 +116,7 @@ def _found(before: JsonObject, after: JsonObject, of_result: bool) -> Iterator[N
         yield Narrowing("", "unknown", _TOO_LARGE)
 
 
-@dataclass(frozen=True, slots=True)
-class _Alternative:
+class _Alternative(Struct, frozen=True):
     """A simple schema, the types that it takes, those that it says, and its values; each is read once.
 
     Few whole numbers between limits are values, too: it `counts` them.

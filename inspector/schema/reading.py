@@ -4,9 +4,10 @@ And the schemas within it, each with its place, or changed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.schema.json_value import JsonObject, canonical, step
 from inspector.schema.schema import resolve
@@ -286,8 +287,7 @@ _SINGLE = frozenset(
 _DEEPER = frozenset({"properties", "patternProperties", "additionalProperties", "items", "prefixItems"})
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Struct, frozen=True):
     """What stands in the place of a schema, how many schemas it is in, and its level in a value."""
 
     place: str

@@ -6,10 +6,11 @@ circular is left as it is. Schemas are untrusted input: no shape may cause an er
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
+
+from msgspec import Struct, field
 
 from inspector.schema.json_value import JsonObject, as_object, compact
 
@@ -28,8 +29,7 @@ FORMATS: Mapping[str, str] = {
 _LONGEST_POINTER, _MOST_DIGITS = 1_000, 9
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaField:
+class SchemaField(Struct, frozen=True):
     """One top-level parameter. `type` is a JSON type name, `enum`, or alternatives joined by ` or `."""
 
     name: str
@@ -191,8 +191,7 @@ SchemaDialect = Literal["", "anthropic"]
 """The form of tool schemas that a provider takes; "" for any."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFeatures:
+class ModelFeatures(Struct, frozen=True):
     """`breakpoints`: the prompt cache keeps what is marked and nothing else; `deferral`: "" for none."""
 
     breakpoints: bool = False
@@ -255,8 +254,7 @@ def schema_problem(schema: JsonObject, arguments: JsonObject) -> str:
     return "" if error is None else f"{error.json_path}: {error.message}"[:_SHOWN]
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Struct, frozen=True):
     """Whether a value fits a schema, None if that cannot be checked; the first errors by path, or why not."""
 
     fits: bool | None

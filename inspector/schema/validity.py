@@ -9,10 +9,11 @@ Schemas are untrusted: no shape raises an error, and the work is bounded.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import islice
 from typing import Literal
+
+from msgspec import Struct
 
 from inspector.schema.fit import Fitting, Misfit
 from inspector.schema.json_value import JsonObject, as_object, shown, step
@@ -105,8 +106,7 @@ FaultKind = Literal["keyword", "root", "reference", "required", "value", "patter
 such as a default, a pattern; `size` is a schema of which only the beginning was read."""
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaFault:
+class SchemaFault(Struct, frozen=True):
     """Something wrong at a place of a schema, "" for the schema itself; `says` is a sentence with the place.
 
     One that `is_hint` leaves a schema that is valid and can be met, though hardly as its author meant it.

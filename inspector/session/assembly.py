@@ -14,10 +14,11 @@ from collections.abc import (
     Sequence,
 )
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field, to_builtins
 
 from inspector.access.restriction import read_policy
 from inspector.config.configuration import Configuration
@@ -80,8 +81,7 @@ class Background:
         await asyncio.gather(*self._tasks)
 
 
-@dataclass(frozen=True, slots=True)
-class Ports:
+class Ports(Struct, frozen=True):
     """The adapters that a workbench uses. `model_for` raises ModelError for an unknown name.
 
     `embedder_for` takes the name of an embedding model; if it returns None, searches use words alone.
@@ -155,7 +155,7 @@ def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionS
         model_label=model.label,
         window=model.window,
         api_base=model.api_base,
-        settings=asdict(live.settings),
+        settings=to_builtins(live.settings),
         profile=profile,
         trusted=tuple(spec.name for spec in specs if spec.trust_annotations or spec.name in trusted),
         user=live.sight.user,

@@ -1,10 +1,11 @@
 """A catalog as a client gets it: what its model knows and can find, for terminal, page and programs."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from inspector.clients.client import Client, Kind, Topic, real_clients
 from inspector.clients.comparison import definition_lines, signed
@@ -21,8 +22,7 @@ from inspector.session.view import SessionView
 from inspector.store.saved_call import SavedCall
 
 
-@dataclass(frozen=True, slots=True)
-class SeenServer:
+class SeenServer(Struct, frozen=True):
     """A server as a client's model sees it. `line` is its line in a list of servers."""
 
     name: str
@@ -31,8 +31,7 @@ class SeenServer:
     line: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(Struct, frozen=True):
     """A part of the prompt; `cut` is the text of which it shows the beginning, `of` whose it is."""
 
     text: str
@@ -40,8 +39,7 @@ class Paragraph:
     of: str = ""
 
 
-@dataclass(frozen=True)
-class ClientView:
+class ClientView(Struct, frozen=True, dict=True):
     """A catalog as one client gets it; tokens are counted by Toolsight's tokenizer, not the client's.
 
     `paragraphs` are  what is known of the text in front of the first message, and `prompt_tokens` counts it;
@@ -358,8 +356,8 @@ def catalog_json(view: ClientView) -> dict[str, Any]:
             for one in view.servers
         ],
         "tools": [delivery_json(one) for one in view.tools],
-        "declares": asdict(client.declares),
-        "search": asdict(client.search),
+        "declares": to_builtins(client.declares),
+        "search": to_builtins(client.search),
     }
 
 

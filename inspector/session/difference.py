@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self
+
+from msgspec import Struct, field, to_builtins
+from msgspec.structs import replace
 
 from inspector.core.definition import (
     DefinitionChange,
@@ -26,8 +28,7 @@ KINDS = tuple(one.kind for one in (SessionStarted, ServerReady, ToolsChanged, Ca
 _MOST, _LINES = 20, 6
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """One of the two: its tools by id, None where a record holds no definition, and what else is known of it.
 
     `tokens` are those of each definition, as far as it is known; `calls` are counted by tool, None for what
@@ -87,8 +88,7 @@ def _in(server: str, tool_id: str) -> str:
     return f"{server}:{tool_id.partition(':')[2]}"
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedTool:
+class ChangedTool(Struct, frozen=True):
     """A tool with another definition: what that means for callers, what differs, and its tokens in both."""
 
     tool: str
@@ -97,8 +97,7 @@ class ChangedTool:
     tokens: tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """What differs between two sides: `answers` are pairs for one request, `calls` those of each side."""
 
     sides: tuple[Side, Side]
@@ -251,9 +250,9 @@ def difference_json(found: Difference) -> dict[str, Any]:
         "second": side(second),
         "only_first": [{"tool": one, "tokens": first.tokens.get(one)} for one in found.only[0]],
         "only_second": [{"tool": one, "tokens": second.tokens.get(one)} for one in found.only[1]],
-        "changed": list(map(asdict, found.changed)),
+        "changed": list(map(to_builtins, found.changed)),
         "instructions": [
-            {"server": one, "changes": list(map(asdict, made))} for one, made in found.instructions
+            {"server": one, "changes": list(map(to_builtins, made))} for one, made in found.instructions
         ],
         "requests": len(first.answers),
         "answers": [

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from inspector.core.events import Record, TurnOutcome
 from inspector.core.turns import Search, ToolCall, Turn, turns
@@ -21,8 +22,7 @@ class MissCause(StrEnum):
     ENDED = "ended without a call"
 
 
-@dataclass(frozen=True, slots=True)
-class Miss:
+class Miss(Struct, frozen=True):
     """A search whose tools were not called before the model searched again, or that found none.
 
     `query` is what was searched for, or the names that were asked for; `found` are the ids of the tools;
@@ -99,8 +99,7 @@ _ALIKE = 0.4
 _EXAMPLES = 5
 
 
-@dataclass(slots=True)
-class Backlog:
+class Backlog(Struct):
     """Searches for much the same: how many, in which sessions, what was searched for, and what came of it.
 
     `found` counts the tools that were found and not called, `called` those that were called instead in the

@@ -1,10 +1,12 @@
 """A session as it runs: its connections, its stream, and everything that can be read of it."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from types import TracebackType
 from typing import Any, Self
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase, covers, is_of, own_sessions
 from inspector.access.restriction import AccessControl, seen_cases
@@ -348,7 +350,7 @@ class RunningSession:
 
     def _on_settings(self, changed: Sequence[str]) -> None:
         self._live.settings = settings = self.policy.settings
-        self._session.emit(SettingsChanged(self.policy.profile, asdict(settings), tuple(changed)))
+        self._session.emit(SettingsChanged(self.policy.profile, to_builtins(settings), tuple(changed)))
         if any(path.startswith("record.") for path in changed):
             self._parts.retention.run_now()
         if "discovery.embedding_model" in changed:

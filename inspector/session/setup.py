@@ -1,10 +1,12 @@
 """What the first model call would cost under other choices, before making them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import partial
 from glob import escape
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import matching
@@ -22,8 +24,7 @@ from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """Everything that determines the first model call, except the tokenizer.
 
     `connected` holds the tools before the toolset filter.
@@ -37,8 +38,7 @@ class Setup:
     instructions: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class SetupChange:
+class SetupChange(Struct, frozen=True):
     """The changed choices; an empty change is the session as it is.
 
     `servers` are deferred instead of bound, or the reverse; `pins` holds the ids of tools to pin or unpin.
@@ -56,8 +56,7 @@ class SetupChange:
         return replace(self, pins=self.pins ^ {tool_id})
 
 
-@dataclass(frozen=True, slots=True)
-class FirstCall:
+class FirstCall(Struct, frozen=True):
     """The first model call, before any user message: its budget, its catalog, and why.
 
     `pinned` holds the patterns of pinned tools. With the gate there are no `tools` yet: it selects them by
@@ -86,8 +85,7 @@ class FirstCall:
         return Binding.DEFERRED if tool_id in self.catalog.deferred_ids else Binding.PINNED
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeEffect:
+class ChangeEffect(Struct, frozen=True):
     """The first model call before and after a change."""
 
     change: SetupChange
@@ -194,8 +192,7 @@ def toggled(patterns: Sequence[str], pins: frozenset[str]) -> tuple[str, ...]:
     return (*(pattern for pattern in patterns if pattern not in dropped), *added)
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(Struct, frozen=True):
     """How to make a change in the session: settings by path, and lines that only the file can hold."""
 
     knobs: Mapping[str, Any]

@@ -7,8 +7,10 @@ they caused appear in column `n + 1`, the first call to see them. The column aft
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Self
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.access import matches
 from inspector.core.events import (
@@ -41,8 +43,7 @@ _ACTIONS = (SearchPerformed, TaskChanged, CallFinished, CallRejected, LoopDetect
 _ACTION_LIMIT = 300
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """A change of a tool's binding before model call `call`, the first one to see it.
 
     `binding_from` is None if the tool was not in the catalog, `binding_to` is None if it left it. `cause` is
@@ -63,8 +64,7 @@ class Move:
         return self.binding_from is not None
 
 
-@dataclass(slots=True)
-class Lane:
+class Lane(Struct):
     """One tool over the model calls. The first of its `moves` is its arrival in the catalog."""
 
     tool: str
@@ -86,8 +86,7 @@ class Lane:
             yield binding, any(move.is_move for move in self.moves[start:done])
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(Struct, frozen=True):
     """Counts up to some moment; `accuracy` is `SessionState.accuracy`, `tools` counts by binding."""
 
     searches: int = 0
@@ -101,8 +100,7 @@ class Tally:
     tools: Mapping[Binding, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """Something the model did, or a reaction to it: a search, a call, a rejection, a loop.
 
     `arguments` are those of a call that has a result, on one line of at most 300 characters.
@@ -115,8 +113,7 @@ class Action:
     arguments: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCall:
+class ModelCall(Struct, frozen=True):
     """One model call. `message` counts user messages; `tally` holds the counts before the call.
 
     In a session whose record has no model calls, such as a tap's, it is a call of the tool `called`.
@@ -132,7 +129,7 @@ class ModelCall:
     change: str
     think: bool
     tally: Tally
-    actions: list[Action] = field(default_factory=list, compare=False)
+    actions: list[Action] = field(default_factory=list)
     called: str = ""
 
 

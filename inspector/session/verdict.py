@@ -1,9 +1,10 @@
 """The one verdict on discovery: does it pay for these servers, and from how many tools on."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from threading import Lock
+
+from msgspec import Struct
 
 from inspector.core.budget import Prices, cache_terms
 from inspector.core.number import count, money, money_decimals
@@ -20,8 +21,7 @@ from inspector.tokens.plan import Assumptions, Plan
 from inspector.tokens.synthetic import has_proxy
 
 
-@dataclass(frozen=True, slots=True)
-class PricedSession:
+class PricedSession(Struct, frozen=True):
     """A session under every delivery, on the terms of one prompt cache.
 
     `discovery` is the delivery that stands for discovery. `break_evens` is empty unless it was asked for.
@@ -122,8 +122,7 @@ class Answer(StrEnum):
     COSTS = "costs"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What holds for so many tools; dollars are of the session with its prompt cache, None without prices.
 
     A session that was recorded needs no assumption: it cost what it cost.

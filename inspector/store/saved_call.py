@@ -1,9 +1,11 @@
 """Calls that a person saved with a name, and the results that they had."""
 
 import json
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from inspector.config.file import read_bytes, unusable
 from inspector.core.error import ConfigError
@@ -16,8 +18,7 @@ SAVED_CALLS: Final = "toolsight-calls.json"
 """The file in the current folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class SavedCall:
+class SavedCall(Struct, frozen=True):
     """A tool's id, the arguments, and the result that the call had when it was saved."""
 
     tool: str
@@ -69,6 +70,6 @@ def save_call(path: Path, name: str, call: SavedCall) -> None:
 
 def _entry(call: SavedCall) -> dict[str, Any]:
     """The call without what is attached to its result."""
-    entry = asdict(call)
+    entry: dict[str, Any] = to_builtins(call)
     del entry["result"]["attachments"]
     return entry

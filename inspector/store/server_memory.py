@@ -6,22 +6,17 @@ import os
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from msgspec import Struct, to_builtins
 
 from inspector.core.number import shown_moment
 from inspector.core.ports import Snapshot
 from inspector.core.redaction import clean, private_folder, write
 from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.tool import Tool
-from inspector.store.codec import as_column, decode_value, encode_value
+from inspector.store.codec import as_column, decode_as, decode_value, encode, encode_value
 from inspector.store.database import InDatabase
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
 
 _REMEMBER_ERA = "INSERT OR REPLACE INTO server_memory (fingerprint, era) VALUES (?, ?)"
 _REMEMBER_TOOLS = (
@@ -95,7 +90,7 @@ class SqliteServerMemory(InDatabase):
 
     def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
         """Keep the tools, in place of any earlier ones; return the earlier ones if they are others."""
-        tools = encode_value(_tools().dump_python(snapshot.tools, warnings=False))
+        tools = encode(snapshot.tools)
         row = (fingerprint, snapshot.at, encode_value(snapshot.summary), tools)
         before = self._database.rows(_SNAPSHOT, (fingerprint,))
         with self._database.transaction() as connection:
@@ -106,16 +101,9 @@ class SqliteServerMemory(InDatabase):
 
 def _snapshot(tools: str, at: float, summary: str) -> Snapshot | None:
     try:
-        return Snapshot(_tools().validate_python(decode_value(tools)), at, str(decode_value(summary)))
-    except (ValueError, RecursionError):
+        return Snapshot(decode_as(tools, tuple[Tool, ...]), at, str(decode_value(summary)))
+    except ValueError:
         return None
-
-
-@cache
-def _tools() -> "TypeAdapter[tuple[Tool, ...]]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(tuple[Tool, ...])
 
 
 class MemoryServerMemory:
@@ -195,8 +183,7 @@ class SqliteVectors(InDatabase):
 # A client shows nothing that a tap would say, so a later command does.
 
 
-@dataclass(frozen=True, slots=True)
-class TapNote:
+class TapNote(Struct, frozen=True):
     """Which server's tap does not record, since when (seconds since 1970, UTC), and why."""
 
     server: str
@@ -221,7 +208,7 @@ class TapNotes:
         with suppress(OSError):
             if why:
                 private_folder(self._folder)
-                write(path, json.dumps(asdict(TapNote(server, time.time(), why))))
+                write(path, json.dumps(to_builtins(TapNote(server, time.time(), why))))
             else:
                 path.unlink(missing_ok=True)
 

@@ -1,11 +1,13 @@
 """Finds the number of tools from which a delivery costs less than static binding with a prompt cache."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
 from math import ceil
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices
 from inspector.core.prompt_cache import CacheTerms
@@ -17,8 +19,7 @@ _EXPIRY = CacheTerms().ttl_seconds
 _LONG = 120
 
 
-@dataclass(frozen=True, slots=True)
-class BreakEven:
+class BreakEven(Struct, frozen=True):
     """From how many tools on a delivery costs less than cached static binding; None for never, up to `MOST`.
 
     `usual` holds under the assumptions as they are, `low` and `high` over the range of all of them.

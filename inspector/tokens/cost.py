@@ -5,9 +5,11 @@ charges are summed, in tokens and in dollars.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import accumulate
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.budget import HOUR_SECONDS, Prices
 from inspector.core.prompt_cache import (
@@ -47,8 +49,7 @@ class Delivery(StrEnum):
         return self in (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
 
 
-@dataclass(frozen=True, slots=True)
-class CachePreset:
+class CachePreset(Struct, frozen=True):
     """Named terms. `source` says where they come from, `note` what they leave out."""
 
     name: str
@@ -89,8 +90,7 @@ PRESETS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedRequest:
+class PlannedRequest(Struct, frozen=True):
     """A request under one delivery: `call` is the number of the plan's model call, from 1.
 
     `bound` holds the ids of the tools in `tools` in order, if they can change. `marks` are the positions of
@@ -227,8 +227,7 @@ def _meta(plan: Plan, delivery: Delivery) -> tuple[Block, ...]:
 _NAMED = 6
 
 
-@dataclass(frozen=True, slots=True)
-class RequestCost:
+class RequestCost(Struct, frozen=True):
     """The cost of one request. `billed` is in input tokens at full price; `dollars` is None without prices.
 
     `definitions` and `searches` are the tokens that tools take of its input, see `PlannedRequest`.
@@ -247,8 +246,7 @@ class RequestCost:
     searches: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class SessionCost:
+class SessionCost(Struct, frozen=True):
     """The cost of a session under one delivery and the terms of one cache."""
 
     delivery: Delivery
@@ -313,8 +311,7 @@ class SessionCost:
         return tuple(request for request in self.requests if request.broke)
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryCost:
+class DeliveryCost(Struct, frozen=True):
     """The cost of a plan under one delivery, with and without a prompt cache."""
 
     delivery: Delivery

@@ -9,8 +9,9 @@ provider loads what a search result brings.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from inspector.core.message import Message, NoteMessage, ToolMessage, UserMessage
 from inspector.core.session import SessionState
@@ -148,8 +149,7 @@ def schema_text(tools: Sequence[Tool]) -> str:
     return definition_lines([definition(tool) for tool in tools])
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """A `tools` array compared with the previous one: tokens of the common start, tokens resent, and why."""
 
     same: int

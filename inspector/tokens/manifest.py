@@ -1,8 +1,9 @@
 """The server manifest and the `search_tools` definition that carries it (PRD sections 2.2 and 2.3)."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.message import AssistantMessage, Message, ToolCall, ToolMessage
 from inspector.core.number import plural
@@ -72,8 +73,7 @@ _LISTED_IN_FULL, _LISTED_OF_MANY = 10, 4
 _SHORT_SENTENCE = 80
 
 
-@dataclass(frozen=True, slots=True)
-class ManifestEntry:
+class ManifestEntry(Struct, frozen=True):
     """One server in the manifest: its name, its permitted deferred tools, and a one-line summary."""
 
     server: str
@@ -155,8 +155,7 @@ def entries(deferred: Iterable[Tool], summaries: Mapping[str, str]) -> tuple[Man
     return tuple(ManifestEntry(s, tuple(tools), summaries.get(s, "")) for s, tools in names.items())
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
+class Manifest(Struct, frozen=True):
     """A manifest, its tokens, and the rules that shortened it, in words and in order."""
 
     text: str

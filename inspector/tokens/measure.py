@@ -2,10 +2,12 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.budget import Budget, Tokenizer, TokenParts, ToolCost
 from inspector.core.message import AssistantMessage, Message, ModelRequest, NoteMessage, ToolMessage
@@ -91,8 +93,7 @@ def size(text: str) -> int:
 _REMEMBERED = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
+class _Counted(Struct, frozen=True):
     """A counted request: its entries as texts and their tokens; `first` is 1 with a system prompt, else 0."""
 
     tools: list[str]

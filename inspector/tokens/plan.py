@@ -5,15 +5,17 @@ labelled as such.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
 from math import ceil
 from random import Random
+from typing import Annotated
+
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from inspector.core.budget import CHARACTERS_PER_TOKEN
 from inspector.core.events import CatalogBuilt, ModelResponded, Record
 from inspector.core.message import answer_texts
 from inspector.core.number import count
-from inspector.core.settings import knob
 from inspector.core.turns import ModelCall, ToolCall, Turn, turns
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import is_native
@@ -30,8 +32,7 @@ def solved_steps(turn: Turn) -> list[ToolCall]:
     return list(told.values())
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedTool:
+class PlannedTool(Struct, frozen=True):
     """A permitted tool; `tokens` counts its definition. Pinned tools are bound in every model call."""
 
     id: str
@@ -39,8 +40,7 @@ class PlannedTool:
     pinned: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Overhead:
+class Overhead(Struct, frozen=True):
     """Tokens that a delivery adds once per request.
 
     `meta` is `search_tools` without its `manifest`, `call_tool` the proxy's definition, `pool` the summaries
@@ -58,8 +58,7 @@ class Overhead:
     manifest_in_full: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedCall:
+class PlannedCall(Struct, frozen=True):
     """A model call, and what happened since the previous one.
 
     The conversation grew by `growth` tokens apart from searches, and by `search` tokens of searches and their
@@ -82,8 +81,7 @@ class PlannedCall:
         return self.search > 0 and self.growth == 0 and not self.anew
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Tools in catalog order and model calls in order.
 
     `basis` says where it comes from; `assumed` names the `Assumptions` it uses. `steps` counts the tool calls
@@ -116,32 +114,41 @@ _ROUNDED = 9
 _COUNTED = frozenset({"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"})
 
 
-@dataclass(frozen=True, slots=True)
-class Assumptions:
+class Assumptions(Struct, frozen=True):
     """Assumptions about a session that has not been recorded."""
 
-    calls: int = knob(30, "model calls, not counting those that only follow a search", low=1, high=1000)
-    calls_per_turn: int = knob(3, "model calls per user message; a gate selects once per turn", low=1)
-    growth: int = knob(
-        1200, "tokens that the request, answer and results add to the conversation per model call", low=0
+    calls: Annotated[
+        int, "model calls, not counting those that only follow a search", Meta(ge=1, le=1000)
+    ] = 30
+    calls_per_turn: Annotated[
+        int, "model calls per user message; a gate selects once per turn", Meta(ge=1)
+    ] = 3
+    growth: Annotated[
+        int,
+        "tokens that the request, answer and results add to the conversation per model call",
+        Meta(ge=0),
+    ] = 1200
+    searches_per_call: Annotated[
+        float, "searches per model call; the first comes before call 1", Meta(ge=0, le=10)
+    ] = 0.15
+    found: Annotated[int, "tools found per search, all of them new", Meta(ge=0)] = 3
+    search_tokens: Annotated[
+        int, "tokens per search and its result, not counting definitions", Meta(ge=0)
+    ] = 200
+    own_call: Annotated[bool, "a search takes a separate model call, which static binding does not need"] = (
+        True
     )
-    searches_per_call: float = knob(
-        0.15, "searches per model call; the first comes before call 1", low=0, high=10
-    )
-    found: int = knob(3, "tools found per search, all of them new", low=0)
-    search_tokens: int = knob(200, "tokens per search and its result, not counting definitions", low=0)
-    own_call: bool = knob(True, "a search takes a separate model call, which static binding does not need")
-    gate_tools: int = knob(10, "tools that a gate binds per turn, drawn at random each time", low=0)
-    summary_tokens: int = knob(40, "tokens per tool summary, if not counted", low=0)
-    manifest_tokens: int = knob(4, "manifest tokens per tool, if not counted", low=0)
-    meta_tokens: int = knob(143, "tokens of search_tools without its manifest, if not counted")
-    call_tool_tokens: int = knob(80, "tokens of call_tool, if not counted", low=0)
-    seconds: float = knob(20.0, "seconds between model calls in the same turn", low=0)
-    pause: float = knob(60.0, "seconds from the end of a turn to the next user message", low=0)
-    search_seconds: float = knob(5.0, "seconds from a search to the next model call", low=0)
-    output: int = knob(250, "tokens per answer, which are also part of `growth`", low=0)
-    search_output: int = knob(40, "tokens per answer that is a search", low=0)
-    seed: int = knob(0, "random seed for the tools that searches find and a gate binds")
+    gate_tools: Annotated[int, "tools that a gate binds per turn, drawn at random each time", Meta(ge=0)] = 10
+    summary_tokens: Annotated[int, "tokens per tool summary, if not counted", Meta(ge=0)] = 40
+    manifest_tokens: Annotated[int, "manifest tokens per tool, if not counted", Meta(ge=0)] = 4
+    meta_tokens: Annotated[int, "tokens of search_tools without its manifest, if not counted"] = 143
+    call_tool_tokens: Annotated[int, "tokens of call_tool, if not counted", Meta(ge=0)] = 80
+    seconds: Annotated[float, "seconds between model calls in the same turn", Meta(ge=0)] = 20.0
+    pause: Annotated[float, "seconds from the end of a turn to the next user message", Meta(ge=0)] = 60.0
+    search_seconds: Annotated[float, "seconds from a search to the next model call", Meta(ge=0)] = 5.0
+    output: Annotated[int, "tokens per answer, which are also part of `growth`", Meta(ge=0)] = 250
+    search_output: Annotated[int, "tokens per answer that is a search", Meta(ge=0)] = 40
+    seed: Annotated[int, "random seed for the tools that searches find and a gate binds"] = 0
 
     @property
     def text(self) -> str:
@@ -218,7 +225,7 @@ def usual_plan(
         overhead,
         tuple(calls),
         f"an assumed session of {count(assumed.calls, 'model call')} over {count(len(tools), 'tool')}",
-        tuple(field.name for field in fields(assumed) if field.name not in _COUNTED),
+        tuple(name for name in assumed.__struct_fields__ if name not in _COUNTED),
         assumed.calls - ceil(assumed.calls / assumed.calls_per_turn),
     )
 

@@ -6,8 +6,10 @@ A new one is a class and its line in `SYNTHETIC`: it is then offered, counted, c
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.error import FailureKind
 from inspector.core.message import ToolCall
@@ -19,8 +21,7 @@ from inspector.schema.json_value import JsonObject
 from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS, search_tools_definition
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What a model reads of a call: a text and, if the guard detected a loop, its guidance.
 
     `failure` is why there was no result, `definitions` are those that the provider loads with it.

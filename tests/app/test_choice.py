@@ -1,8 +1,7 @@
 """Choosing a toolset or a model."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Static
 

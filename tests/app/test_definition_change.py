@@ -1,9 +1,9 @@
 """What a person reads of a definition that changed, and of a tool whose server is away, on every page."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.app.dialogs.approver import question_body
 from inspector.app.draw.line import change_lines

@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Literal
 
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Static
 

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Static
 

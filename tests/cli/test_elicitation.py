@@ -5,13 +5,13 @@ import os
 import pty
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from select import select
 from types import SimpleNamespace
 from typing import Any
 
 import click
 import pytest
+from msgspec.structs import replace
 
 from inspector.cli.consent import TerminalElicitor
 from inspector.cli.run import interruptible

@@ -3,10 +3,10 @@
 import json
 import tempfile
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.app.app import ToolsightApp
 from inspector.app.opening import Opened

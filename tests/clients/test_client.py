@@ -1,11 +1,11 @@
 """What is known of real clients: that every file is whole and every rule has something behind it."""
 
 import re
-from dataclasses import replace
 from datetime import date, timedelta
 from urllib.parse import urlsplit
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.clients.client import (
     NAMES,

@@ -1,9 +1,9 @@
 """What becomes of each tool of a server in a client, and of the server: by what rule, and how sure it is."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.clients.client import Client, Confidence, Fact, Kind, Topic, find_client, real_clients
 from inspector.clients.deliver import deliver

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.clients.client import ClientKind, all_clients, find_client
 from inspector.clients.golden import GoldenRun, Key, declared_tool

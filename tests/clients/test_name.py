@@ -1,10 +1,10 @@
 """Names as rules make them: replaced, cut, hashed, kept apart, refused."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.clients.client import Client, Kind, all_clients, find_client
 from inspector.clients.name import sent_name, sent_names

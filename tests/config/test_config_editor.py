@@ -3,12 +3,12 @@
 import json
 import os
 import stat
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.config import text_edit
 from inspector.config.configuration import Configuration, target

@@ -5,13 +5,13 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from mcp.client.stdio import DEFAULT_INHERITED_ENV_VARS
+from msgspec.structs import replace
 
 from inspector.access.policy_file import load_policy
 from inspector.config import program

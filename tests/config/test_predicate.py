@@ -114,7 +114,6 @@ Written = Callable[[str | bytes], Path]
 # Of the same configuration, before a configuration could have predicates.
 GOOD = """
 from __future__ import annotations
-from dataclasses import dataclass
 from functools import cache
 from os.path import join
 

@@ -1,11 +1,11 @@
 """A definition's hash, and what differs between two definitions, as a person reads it."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import example, given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash
 from inspector.core.tool import SEARCH_HINT, Annotations, Tool

@@ -5,11 +5,11 @@ and with ids that nothing has heard of. Whatever an engine would never emit is a
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
 from hypothesis import HealthCheck, example, given, settings, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.events import EVENT_TYPES, CatalogBuilt, CatalogEntry, Event, GateApplied
 from inspector.core.fold import apply, fold
@@ -47,7 +47,7 @@ _POOL: Mapping[str, st.SearchStrategy[object]] = {
 def pooled(draw: st.DrawFn, kind: str) -> Event:
     """An event of the kind whose ids are from the pool."""
     event = draw(events_by_kind[kind])
-    names = [name for name in _POOL if name in type(event).__dataclass_fields__]
+    names = [name for name in _POOL if name in type(event).__struct_fields__]
     return replace(event, **{name: draw(_POOL[name]) for name in names})
 
 

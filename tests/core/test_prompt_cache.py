@@ -1,9 +1,8 @@
 """What a prompt cache reads and writes, what that costs, and where its marks are."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.budget import HOUR_SECONDS, Prices
 from inspector.core.prompt_cache import (

@@ -1,11 +1,11 @@
 """Secrets stay out of the record, and harmless text stays in it."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.events import CallStarted, ModelResponded, TurnEnded
 from inspector.core.message import ToolCall

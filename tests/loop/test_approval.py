@@ -1,9 +1,8 @@
 """What a yes allows, and for how long."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.definition import ToolDefinition, definition_hash
 from inspector.core.events import ApprovalDecided, ServerReady, TrustChanged

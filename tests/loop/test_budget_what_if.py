@@ -1,10 +1,10 @@
 """What another choice would make of the first model call."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values

@@ -1,9 +1,9 @@
 """What stays loaded: eviction by any limits, and the room for the searches of a reply."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.events import CallFinished
 from inspector.core.session import Binding, ToolState

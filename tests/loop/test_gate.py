@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.events import GateApplied
 from inspector.core.message import AssistantMessage, Message, NoteMessage, ToolMessage, UserMessage

@@ -1,11 +1,11 @@
 """The iteration guard, and the arguments that it takes for the same."""
 
-import dataclasses
 import json
 from typing import Any
 
 import pytest
 from hypothesis import example, given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.settings import GuardSettings, Settings
 from inspector.core.stream import LiveSettings
@@ -18,7 +18,7 @@ CALLS = st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 2), st.floats(0
 
 
 def guard(**changes: Any) -> IterationGuard:
-    settings = dataclasses.replace(SETTINGS, **changes)
+    settings = replace(SETTINGS, **changes)
     return IterationGuard(LiveSettings(Settings(guard=settings)))
 
 
@@ -97,7 +97,7 @@ def test_smaller_windows_apply_at_once() -> None:
     watch = IterationGuard(live)
     for at in range(4):
         watch.after_call("a:b", {}, at)
-    live.settings = Settings(guard=dataclasses.replace(SETTINGS, window_seconds=1.5, window_calls=3))
+    live.settings = Settings(guard=replace(SETTINGS, window_seconds=1.5, window_calls=3))
     assert counts(watch.after_call("a:b", {}, 4)) == (2, 3)
 
 

@@ -1,10 +1,10 @@
 """The settings are checked while a session runs, and a restriction that matches nothing refuses."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.config.profile import PROFILES, profile_settings

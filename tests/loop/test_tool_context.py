@@ -1,11 +1,11 @@
 """What searches bind, what has to make room for it, and what is never touched."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import ServerRule, Toolset

@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.definition import definition_hash
 from inspector.core.events import DefinitionChanged, ServerFailed, ToolsChanged

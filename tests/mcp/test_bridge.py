@@ -3,9 +3,10 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.bridge import bridge

@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.error import CallTimeout, ConnectError, ConnectTimeout, ProtocolError, ServerExited
 from inspector.core.message import ToolResult

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +9,7 @@ import httpx2
 import pytest
 from hypothesis import given, strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCResponse
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from inspector.core.error import ToolsightError
@@ -381,11 +381,16 @@ BAD: st.SearchStrategy[Any] = st.sampled_from(
 )
 
 
+def skipped_in(page: Mapping[str, Any]) -> list[SkippedTool]:
+    """The tools that a page leaves out."""
+    return [SkippedTool(*one) for one in page["_meta"][SKIPPED]]
+
+
 def kept_and_skipped(tools: Sequence[Any], protocol: str) -> tuple[list[Any], list[SkippedTool]]:
     page = with_valid_tools({**REST, "tools": tools, "_meta": {"mine": 1}}, protocol)
     assert page["_meta"]["mine"] == 1
     assert {key: page[key] for key in REST} == REST
-    return page["tools"], page["_meta"][SKIPPED]
+    return page["tools"], skipped_in(page)
 
 
 @given(st.lists(GOOD | BAD, max_size=8), PROTOCOLS)
@@ -405,7 +410,7 @@ def test_a_tool_that_no_model_could_read_is_left_out_and_named() -> None:
     bad = {"name": "bad"}
     page = with_valid_tools({"tools": [giant, small, bad], "_meta": {SKIPPED: [["mine", "?"]]}}, "2025-06-18")
     assert [tool["name"] for tool in page["tools"]] == ["small"]
-    lost = page["_meta"][SKIPPED]
+    lost = skipped_in(page)
     assert [(one.label, one.number, one.definition) for one in lost] == [("bad", 2, bad), ("giant", 1, None)]
     assert "reads at most 1 MB" in lost[1].reason
 
@@ -461,7 +466,7 @@ def test_a_value_is_told_of_a_definition_alone_as_others_may_be_secret() -> None
 
 def test_what_is_kept_of_lost_tools_is_bounded() -> None:
     lost = [{"name": "a", "inputSchema": "x" * 30_000}] * 9
-    skipped = with_valid_tools({"tools": lost}, "2025-06-18")["_meta"][SKIPPED]
+    skipped = skipped_in(with_valid_tools({"tools": lost}, "2025-06-18"))
     assert [one.definition is not None for one in skipped] == [True] * 3 + [False] * 6
 
 
@@ -470,6 +475,6 @@ def test_what_is_wrong_with_a_tool_is_said_in_words_with_its_place(wrong: str) -
     given, place, words = WRONG[wrong]
     tool = {"name": "a", **given}
     page = with_valid_tools({"tools": [tool]}, "2025-06-18")
-    assert page["_meta"][SKIPPED] == [SkippedTool("a", words, place=place, number=1, definition=tool)]
-    (null,) = with_valid_tools({"tools": [None]}, "2025-06-18")["_meta"][SKIPPED]
+    assert skipped_in(page) == [SkippedTool("a", words, place=place, number=1, definition=tool)]
+    (null,) = skipped_in(with_valid_tools({"tools": [None]}, "2025-06-18"))
     assert (null.label, null.reason, null.place) == ("tool 1", "it is null, not an object", "")

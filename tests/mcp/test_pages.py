@@ -1,12 +1,12 @@
 """How far the pages of a list are read, of tools as of resources and prompts."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import example, given, strategies as st
 from mcp.types import ListToolsResult
+from msgspec.structs import replace
 
 from inspector.core.definition import declared, definition_hash
 from inspector.core.error import ProtocolError

@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.fold import fold
 from inspector.core.ports import ApprovalRequest, Decision

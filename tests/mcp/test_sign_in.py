@@ -11,7 +11,7 @@ from base64 import urlsafe_b64encode
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from traceback import format_exception
@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.error import AuthRequired, StoreError
 from inspector.core.redaction import clean

@@ -3,9 +3,9 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.error import ModelError
 from inspector.core.ranking import IndexPhase, IndexState, SearchRequest

@@ -1,11 +1,11 @@
 """The default ranker: what its signals weigh, and how likely it is that any tool fits."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Score, Signal

@@ -1,11 +1,11 @@
 """Phrases of a person's own: what they do to searches, when they count, and for whom."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.cli.composition import make_static_embedder
 from inspector.core.access import AccessPolicy, Grant, Scope, User

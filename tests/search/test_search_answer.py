@@ -1,10 +1,9 @@
 """What a search says, found, closest or nothing, and what it loads; the confidences are given."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.ranking import Answer, Outcome, Part, Score, SearchRequest, Signal
 from inspector.core.tool import Tool, why_destroys

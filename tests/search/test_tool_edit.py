@@ -1,9 +1,8 @@
 """What an edit of a tool would change."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError

@@ -3,12 +3,12 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 
 from inspector.access.reach import reaches
 from inspector.core.access import AccessPolicy, Grant, Scope, ServerRule, Toolset, User

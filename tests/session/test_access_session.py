@@ -1,10 +1,10 @@
 """A session in which a policy says what may be seen."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import ConfigError, ToolsightError

@@ -4,12 +4,12 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import example, given, settings, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.access import AccessPolicy, Grant, Scope, ServerRule, Toolset, User
 from inspector.core.error import ToolsightError

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from hashlib import sha1, sha256
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.clients.client import Client, all_clients, find_client, real_clients
 from inspector.clients.delivery import Listed

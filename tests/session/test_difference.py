@@ -1,10 +1,10 @@
 """What differs between two catalogs, and between two sessions with theirs."""
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.definition import ToolDefinition, definition_hash
 from inspector.core.events import (

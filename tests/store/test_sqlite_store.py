@@ -5,11 +5,11 @@ import math
 import sqlite3
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.error import StoreError
 from inspector.core.events import (

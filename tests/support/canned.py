@@ -1,10 +1,11 @@
 """What the screens show in tests: reports, a registry, a machine, long words."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Prices

@@ -3,9 +3,10 @@
 import asyncio
 import threading
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from random import Random
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices, Tokenizer
 from inspector.core.error import ModelError

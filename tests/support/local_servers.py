@@ -4,9 +4,11 @@ import json
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.loop.model.local import USUAL_SERVERS, LocalModelServers, LocalServer
 

@@ -1,8 +1,9 @@
 """A small marketplace for tests: a plugin that converts money, one for plants, and one that needs a key."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inspector.core.package_run import PackageKind
 from inspector.core.report import Fact

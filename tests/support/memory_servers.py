@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from inspect import isawaitable
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.config.server_change import ConfigurationEditor, FileChange, ServerChange

@@ -2,9 +2,9 @@
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices, Tokenizer, TokenParts
 from inspector.core.events import BudgetMeasured, ModelSwitched

@@ -1,10 +1,10 @@
 """From how many tools on a delivery pays."""
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.prompt_cache import CacheTerms
 from inspector.tokens.break_even import break_even_range, break_evens, ranges, scaled
@@ -72,7 +72,7 @@ def test_a_break_even_is_a_range_over_the_assumptions() -> None:
         {name: low for name, (low, _) in spread.items()},
         {n: high for n, (_, high) in spread.items()},
     ):
-        other = break_evens(plans(replace(usual, **ends)), TERMS)  # type: ignore[arg-type]
+        other = break_evens(plans(replace(usual, **ends)), TERMS)
         for delivery, tools in other.items():
             assert at_most(found[delivery].low) <= at_most(tools) <= at_most(found[delivery].high)
 

@@ -1,11 +1,11 @@
 """How definitions reach a model: appended, rewritten, by a proxy, or natively."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.message import ModelRequest, ToolMessage
 from inspector.core.ports import Decision

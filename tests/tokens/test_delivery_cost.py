@@ -1,10 +1,10 @@
 """What a session costs by delivery: a case worked out by hand, published figures, and what always holds."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices
 from inspector.core.prompt_cache import CacheTerms

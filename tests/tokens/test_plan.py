@@ -1,9 +1,9 @@
 """What a conversation needs: assumed, of a catalog, and out of a record."""
 
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.config.setting import with_values

@@ -2,10 +2,11 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector import __version__
 from inspector.core.number import count, shown_moment
@@ -32,8 +33,7 @@ _MARKS = {
 _ALONE = "●○"
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """What is sent to somebody: a report, and the words after `toolsight` that show it again.
 
     `at` is when it was made, in seconds since 1970.

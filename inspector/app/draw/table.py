@@ -4,8 +4,8 @@ Numbers are never cut. Headers and text cells wrap between words.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual.content import Content
 
 from inspector.app.draw.columns import TableLayout, cells

@@ -21,5 +21,4 @@ from inspector.core.events.discovery import *
 from inspector.core.events.server import *
 from inspector.core.events.session import *
 
-# By kind. `slots` creates every class twice; the second one, which is in use, overwrites the first.
 EVENT_TYPES: Mapping[str, type[Event]] = {cls.kind: cls for cls in Event.__subclasses__()}

@@ -1,10 +1,10 @@
 """The base class of all events, and the record that gives an event its position in a stream."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Literal
+
+from msgspec import Struct, StructMeta, to_builtins
 
 Tone = Literal["", "muted", "success", "warning", "error"]
 Actor = Literal["model", "user", "scenario"]
@@ -21,8 +21,26 @@ class Group(StrEnum):
     ERRORS = "errors"
 
 
-@dataclass(frozen=True, slots=True)
-class Event(ABC):
+class _EventType(StructMeta):
+    """Gives an event's class what its head says of it."""
+
+    def __new__(
+        mcls,
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        *,
+        kind: str = "",
+        groups: Collection[Group] = (),
+        tone: Tone = "",
+        routine: bool = False,
+        **options: Any,
+    ) -> Any:
+        told = {"kind": kind, "groups": frozenset(groups), "tone": tone, "_routine": routine} if kind else {}
+        return super().__new__(mcls, name, bases, namespace | told, **options)
+
+
+class Event(Struct, frozen=True, metaclass=_EventType):
     """Something that happened. `kind` names its type in the store and on the screen."""
 
     kind: ClassVar[str] = ""
@@ -32,25 +50,17 @@ class Event(ABC):
     tone: ClassVar[Tone] = ""
     _routine: ClassVar[bool] = False
 
-    def __init_subclass__(
-        cls, *, kind: str = "", groups: Collection[Group] = (), tone: Tone = "", routine: bool = False
-    ) -> None:
-        # `slots` creates each class a second time, without these, from what the first one has by then.
-        if kind:
-            cls.kind, cls.groups, cls.tone, cls._routine = kind, frozenset(groups), tone, routine
-
     @property
     def is_routine(self) -> bool:
         """Whether it only counts or reports progress: feeds leave it out, to show what happened."""
         return self._routine
 
-    @abstractmethod
     def summary(self) -> str:
         """What happened, on one line for feeds and tables. Raw text: whoever prints it must sanitize it."""
+        raise NotImplementedError
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(Struct, frozen=True):
     """An event in a stream. `seq` counts from 1 within a session; `at` is in seconds since 1970, UTC."""
 
     session: str
@@ -70,5 +80,5 @@ def record_json(record: Record) -> dict[str, Any]:
         "seq": record.seq,
         "at": record.at,
         "kind": record.kind,
-        "event": asdict(record.event),
+        "event": to_builtins(record.event),
     }

@@ -1,9 +1,10 @@
 """Events of calls: approvals, retries, breakers, substitutes, changed definitions, the guard's counts."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
+
+from msgspec import field
 
 from inspector.core.definition import ToolDefinition, Verdict
 from inspector.core.error import BreakerState, FailureKind, failure_words
@@ -32,8 +33,7 @@ class Decision(StrEnum):
     NO = "no"
 
 
-@dataclass(frozen=True, slots=True)
-class CallStarted(Event, kind="call", groups={Group.CALLS}):
+class CallStarted(Event, frozen=True, kind="call", groups={Group.CALLS}):
     call_id: str
     tool: str
     arguments: JsonObject
@@ -43,8 +43,7 @@ class CallStarted(Event, kind="call", groups={Group.CALLS}):
         return f"{self.tool}  {arguments_text(self.arguments)}"
 
 
-@dataclass(frozen=True, slots=True)
-class TaskChanged(Event, kind="task", groups={Group.CALLS}, tone="muted"):
+class TaskChanged(Event, frozen=True, kind="task", groups={Group.CALLS}, tone="muted"):
     """The task that a server runs a call by began, or is in another state than before."""
 
     call_id: str
@@ -60,8 +59,7 @@ class TaskChanged(Event, kind="task", groups={Group.CALLS}, tone="muted"):
         return f"{self.tool}  {self.words}"
 
 
-@dataclass(frozen=True, slots=True)
-class CallFinished(Event, kind="result", groups={Group.CALLS}):
+class CallFinished(Event, frozen=True, kind="result", groups={Group.CALLS}):
     """`ok` is false for a tool error, a timeout or a dead server; `text` is what the model reads.
 
     `milliseconds` is how long the last of its `attempts` took, 0 if nobody measured it. A failed call has a
@@ -94,8 +92,7 @@ class CallFinished(Event, kind="result", groups={Group.CALLS}):
         return f"{self.tool}  {self.outcome}{again}{took}{cut}"
 
 
-@dataclass(frozen=True, slots=True)
-class CallProgress(Event, kind="progress", groups={Group.CALLS}, tone="muted", routine=True):
+class CallProgress(Event, frozen=True, kind="progress", groups={Group.CALLS}, tone="muted", routine=True):
     """A server reports how far a call is: `progress` of `total`, if it says that."""
 
     tool: str
@@ -117,8 +114,9 @@ REFUSED = "refused"
 """The reason of a call that a person did not allow."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallRejected(Event, kind="reject", groups={Group.CALLS, Group.GUARDS, Group.ERRORS}, tone="error"):
+class CallRejected(
+    Event, frozen=True, kind="reject", groups={Group.CALLS, Group.GUARDS, Group.ERRORS}, tone="error"
+):
     """A call that never reached a server: not loaded, unknown, invalid arguments, or refused."""
 
     call_id: str
@@ -137,8 +135,7 @@ class CallRejected(Event, kind="reject", groups={Group.CALLS, Group.GUARDS, Grou
         return f"{self.name}  {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class ApprovalDecided(Event, kind="approval", groups={Group.CALLS}):
+class ApprovalDecided(Event, frozen=True, kind="approval", groups={Group.CALLS}):
     """The user's answer about a call. It belongs to the tool's definition with the hash `definition`.
 
     `before` is the hash of the definition that was approved before, if it differs; `changed` names the parts
@@ -156,8 +153,7 @@ class ApprovalDecided(Event, kind="approval", groups={Group.CALLS}):
         return f"{self.tool}  {self.decision}{changed}"
 
 
-@dataclass(frozen=True, slots=True)
-class CallCounted(Event, kind="count", groups={Group.GUARDS}, routine=True):
+class CallCounted(Event, frozen=True, kind="count", groups={Group.GUARDS}, routine=True):
     """The iteration guard's counts after a call: equal calls within each window.
 
     `restarts` says which earlier calls no longer count, because the call was progress.
@@ -177,8 +173,7 @@ class CallCounted(Event, kind="count", groups={Group.GUARDS}, routine=True):
         return f"{self.tool}  {self.arguments_hash[:8]}  {counts}{exempt}"
 
 
-@dataclass(frozen=True, slots=True)
-class LoopDetected(Event, kind="loop", groups={Group.GUARDS}, tone="warning"):
+class LoopDetected(Event, frozen=True, kind="loop", groups={Group.GUARDS}, tone="warning"):
     """The iteration guard found `count` equal calls, of the kind `counted`, in the window `trigger`.
 
     With the trigger "again" the count goes on where an earlier loop of the same call ended. `alternatives`
@@ -205,9 +200,8 @@ class LoopDetected(Event, kind="loop", groups={Group.GUARDS}, tone="warning"):
 BreakerSubject = Literal["server", "tool"]
 
 
-@dataclass(frozen=True, slots=True)
 class BreakerChanged(
-    Event, kind="breaker", groups={Group.CALLS, Group.GUARDS, Group.SERVERS}, tone="warning"
+    Event, frozen=True, kind="breaker", groups={Group.CALLS, Group.GUARDS, Group.SERVERS}, tone="warning"
 ):
     """The circuit breaker of a server, or of one tool of it, is found in another state than before.
 
@@ -238,8 +232,7 @@ class BreakerChanged(
         return f"{self.name}  {self.before} → {self.after}{f'  {told}' if told else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class CallRetried(Event, kind="retry", groups={Group.CALLS, Group.GUARDS}, tone="warning"):
+class CallRetried(Event, frozen=True, kind="retry", groups={Group.CALLS, Group.GUARDS}, tone="warning"):
     """An attempt at a call failed, and the next one is made after `wait` seconds.
 
     `attempt` numbers the failed one from 1, of at most `of`; it took `milliseconds`. `left` is how many
@@ -262,8 +255,9 @@ class CallRetried(Event, kind="retry", groups={Group.CALLS, Group.GUARDS}, tone=
         return f"{self.tool}  {failed}; again in {pause(self.wait)}, {left} left"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRetried(Event, kind="model_retry", groups={Group.MODEL, Group.GUARDS}, tone="warning"):
+class ModelRetried(
+    Event, frozen=True, kind="model_retry", groups={Group.MODEL, Group.GUARDS}, tone="warning"
+):
     """A model call failed, and the same request is sent again after `wait` seconds.
 
     As of a tool call, see CallRetried. `dollars` is what the repeated call is estimated to cost, if known.
@@ -285,8 +279,9 @@ class ModelRetried(Event, kind="model_retry", groups={Group.MODEL, Group.GUARDS}
         return f"model  {failed}; again in {pause(self.wait)}{price}, {left} left"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolSubstituted(Event, kind="substitute", groups={Group.CALLS, Group.GUARDS}, tone="warning"):
+class ToolSubstituted(
+    Event, frozen=True, kind="substitute", groups={Group.CALLS, Group.GUARDS}, tone="warning"
+):
     """Another tool is called in place of one that is not available; its own call follows.
 
     `mapping` says which parameter of it takes each argument, and `similarity` (0 to 1) how alike they are.
@@ -310,8 +305,7 @@ class ToolSubstituted(Event, kind="substitute", groups={Group.CALLS, Group.GUARD
 _SHOWN = 2
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionChanged(Event, kind="definition", groups={Group.SERVERS}):
+class DefinitionChanged(Event, frozen=True, kind="definition", groups={Group.SERVERS}):
     """A server lists another definition of a tool than it did before, and what that means for a caller.
 
     `before` and `after` are the hashes of both definitions; the first `breaking` of the `reasons` are
@@ -349,8 +343,7 @@ class DefinitionChanged(Event, kind="definition", groups={Group.SERVERS}):
         return f"{self.tool}  {words}{since}: {told}{more}{others}"
 
 
-@dataclass(frozen=True, slots=True)
-class VersionTold(Event, kind="told", groups={Group.SERVERS, Group.MODEL}, tone="muted"):
+class VersionTold(Event, frozen=True, kind="told", groups={Group.SERVERS, Group.MODEL}, tone="muted"):
     """The model got `text`: these tools are no longer what it knows them as."""
 
     tools: tuple[str, ...]

@@ -1,7 +1,8 @@
 """Events of discovery: catalogs, searches, the gate, the marketplace, loads, refreshes, evictions."""
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
+
+from msgspec import Struct
 
 from inspector.core.events.base import Actor, Event, Group
 from inspector.core.marketplace import MarketplaceReport
@@ -15,8 +16,7 @@ EvictionCause = Literal["ttl", "lru", "loop", "gone", "changed", "toolset", "acc
 LoadCause = Literal["search", "hand", "inertia", ""]
 
 
-@dataclass(frozen=True, slots=True)
-class SearchPerformed(Event, kind="search", groups={Group.SEARCHES}):
+class SearchPerformed(Event, frozen=True, kind="search", groups={Group.SEARCHES}):
     """A search with its scores. `text` is what the model reads."""
 
     derived: ClassVar[tuple[str, ...]] = ("answer",)
@@ -39,8 +39,9 @@ class SearchPerformed(Event, kind="search", groups={Group.SEARCHES}):
         return self.report.answer
 
 
-@dataclass(frozen=True, slots=True)
-class RedundantSearch(Event, kind="redundant", groups={Group.SEARCHES, Group.GUARDS}, tone="warning"):
+class RedundantSearch(
+    Event, frozen=True, kind="redundant", groups={Group.SEARCHES, Group.GUARDS}, tone="warning"
+):
     """A search that brought little or nothing new.
 
     Either `earlier` had found the share `overlap` (0 to 1) of its results, or it is the last of `in_a_row`
@@ -64,8 +65,7 @@ class RedundantSearch(Event, kind="redundant", groups={Group.SEARCHES, Group.GUA
         return f"{self.query}  {self.why}"
 
 
-@dataclass(frozen=True, slots=True)
-class GateScore:
+class GateScore(Struct, frozen=True):
     """One tool at the gate: its score and the preconditions that do not hold."""
 
     tool: str
@@ -73,8 +73,7 @@ class GateScore:
     unmet: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GateApplied(Event, kind="gate", groups={Group.GUARDS}):
+class GateApplied(Event, frozen=True, kind="gate", groups={Group.GUARDS}):
     """The gate selected the tools of a model call (Tool Attention, section 5.7).
 
     `call` is the model call it was for. `candidates` are all scores over `threshold` in order; `active` are
@@ -107,8 +106,7 @@ class GateApplied(Event, kind="gate", groups={Group.GUARDS}):
         return f"{len(self.active)} over {self.threshold:g}{best}{no_room}, {self.below} below{kept_out}"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolLoaded(Event, kind="load", groups={Group.SEARCHES}, tone="success"):
+class ToolLoaded(Event, frozen=True, kind="load", groups={Group.SEARCHES}, tone="success"):
     """A tool was bound. `place` is its rank among those the same search bound, from 1; 0 if none found it.
 
     `tokens` is 0 if nobody knows its definition. `cause` is for programs, `reason` for people.
@@ -125,8 +123,7 @@ class ToolLoaded(Event, kind="load", groups={Group.SEARCHES}, tone="success"):
         return f"{self.tool}{size}  {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(Struct, frozen=True):
     """A tool that may be called next: its share of the calls after another one, and how low it may be."""
 
     tool: str
@@ -135,8 +132,7 @@ class Guess:
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class NextPredicted(Event, kind="predict", groups={Group.SEARCHES}, tone="muted"):
+class NextPredicted(Event, frozen=True, kind="predict", groups={Group.SEARCHES}, tone="muted"):
     """What may be called after a tool, of the tools that were not called yet, most likely first.
 
     `preloaded` are those of them that were bound ahead: none below `threshold`, none that
@@ -165,8 +161,7 @@ class NextPredicted(Event, kind="predict", groups={Group.SEARCHES}, tone="muted"
         return f"after {self.after}: {said or 'nothing'}{bound}"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRefreshed(Event, kind="refresh", groups={Group.SEARCHES}):
+class ToolRefreshed(Event, frozen=True, kind="refresh", groups={Group.SEARCHES}):
     """An already bound tool was found again and counts as just used."""
 
     tool: str
@@ -176,8 +171,7 @@ class ToolRefreshed(Event, kind="refresh", groups={Group.SEARCHES}):
         return f"{self.tool}  found again by {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolEvicted(Event, kind="evict", groups={Group.GUARDS}, tone="warning"):
+class ToolEvicted(Event, frozen=True, kind="evict", groups={Group.GUARDS}, tone="warning"):
     """A tool was evicted. `cause` is empty in records of older versions; `reason` is for people."""
 
     tool: str
@@ -188,8 +182,7 @@ class ToolEvicted(Event, kind="evict", groups={Group.GUARDS}, tone="warning"):
         return f"{self.tool}  {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogEntry:
+class CatalogEntry(Struct, frozen=True):
     """A permitted tool in the catalog event; `tokens` counts its definition."""
 
     id: str
@@ -197,8 +190,7 @@ class CatalogEntry:
     deferred: bool
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogBuilt(Event, kind="catalog", groups={Group.SERVERS}):
+class CatalogBuilt(Event, frozen=True, kind="catalog", groups={Group.SERVERS}):
     """The catalog after the toolset filter, and the manifest that advertises it.
 
     `pool` holds the summaries of all tools if the gate keeps them in the prompt. `rules` say how the manifest
@@ -234,8 +226,7 @@ class CatalogBuilt(Event, kind="catalog", groups={Group.SERVERS}):
         return f"{toolset}{tools}, {deferred:,} deferred, {static} if static{unknown}{held}"
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogTold(Event, kind="catalog_told", groups={Group.SERVERS, Group.MODEL}, tone="muted"):
+class CatalogTold(Event, frozen=True, kind="catalog_told", groups={Group.SERVERS, Group.MODEL}, tone="muted"):
     """The model got `text` at the end of its conversation: these servers are not what it knew."""
 
     servers: tuple[str, ...]
@@ -245,8 +236,7 @@ class CatalogTold(Event, kind="catalog_told", groups={Group.SERVERS, Group.MODEL
         return f"the model about the tools of {', '.join(self.servers)}"
 
 
-@dataclass(frozen=True, slots=True)
-class IndexChanged(Event, kind="index", groups={Group.SERVERS}):
+class IndexChanged(Event, frozen=True, kind="index", groups={Group.SERVERS}):
     """The search index made progress or failed."""
 
     index: IndexState
@@ -262,8 +252,7 @@ class IndexChanged(Event, kind="index", groups={Group.SERVERS}):
         return f"{index.phase}  {texts}  {index.reason or index.model}"
 
 
-@dataclass(frozen=True, slots=True)
-class MarketplaceSearched(Event, kind="marketplace", groups={Group.SEARCHES}):
+class MarketplaceSearched(Event, frozen=True, kind="marketplace", groups={Group.SEARCHES}):
     """A search went on in the marketplace. `text` is what the model reads of it; nothing is loaded."""
 
     report: MarketplaceReport
@@ -276,8 +265,7 @@ class MarketplaceSearched(Event, kind="marketplace", groups={Group.SEARCHES}):
         return f"“{self.report.query}” ({self.report.why}) -> {count(len(found), 'plugin')}{best}"
 
 
-@dataclass(frozen=True, slots=True)
-class PluginInstalled(Event, kind="installed", groups={Group.SERVERS}, tone="success"):
+class PluginInstalled(Event, frozen=True, kind="installed", groups={Group.SERVERS}, tone="success"):
     """A person installed a plugin: its server is connected. `file` is "" if it is for this session alone.
 
     `command` is what was started, or the address; `backup` is the file as it was before.
@@ -296,8 +284,9 @@ class PluginInstalled(Event, kind="installed", groups={Group.SERVERS}, tone="suc
         return f"{self.plugin} as {self.server}  {where}  {self.command}"
 
 
-@dataclass(frozen=True, slots=True)
-class InstallFailed(Event, kind="uninstalled", groups={Group.SERVERS, Group.ERRORS}, tone="error"):
+class InstallFailed(
+    Event, frozen=True, kind="uninstalled", groups={Group.SERVERS, Group.ERRORS}, tone="error"
+):
     """A plugin was not installed; the session and the file are as they were."""
 
     plugin: str
@@ -310,8 +299,7 @@ class InstallFailed(Event, kind="uninstalled", groups={Group.SERVERS, Group.ERRO
         return f"{self.plugin} was not installed: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerRemoved(Event, kind="removed", groups={Group.SERVERS}):
+class ServerRemoved(Event, frozen=True, kind="removed", groups={Group.SERVERS}):
     """A server left the session for good; `file` is the configuration that it left, too."""
 
     server: str

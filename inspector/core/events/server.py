@@ -1,6 +1,5 @@
 """Events of a server: its connection, what it asks its client, and the answers."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 from inspector.core.definition import ToolDefinition
@@ -11,8 +10,7 @@ from inspector.core.server import ChangedFile, ServerInfo, SkippedTool
 from inspector.schema.json_value import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class ServerConnecting(Event, kind="connecting", groups={Group.SERVERS}, tone="muted"):
+class ServerConnecting(Event, frozen=True, kind="connecting", groups={Group.SERVERS}, tone="muted"):
     """A connection is opened; `declared` is what the server is told that its client can do.
 
     `changed_files` are the files it runs that are not as they were when a person approved them.
@@ -28,8 +26,7 @@ class ServerConnecting(Event, kind="connecting", groups={Group.SERVERS}, tone="m
         return f"{self.server}  {self.target}{changed}"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerListing(Event, kind="listing", groups={Group.SERVERS}, routine=True):
+class ServerListing(Event, frozen=True, kind="listing", groups={Group.SERVERS}, routine=True):
     """A server with many tools has listed so many of them."""
 
     server: str
@@ -39,8 +36,7 @@ class ServerListing(Event, kind="listing", groups={Group.SERVERS}, routine=True)
         return f"{self.server}  {count(self.tools, 'tool')} so far"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerReady(Event, kind="ready", groups={Group.SERVERS}):
+class ServerReady(Event, frozen=True, kind="ready", groups={Group.SERVERS}):
     """A server connected. `tokens` counts its definitions.
 
     `milliseconds` runs from start to tool list, and is 0 if nobody measured it.
@@ -75,8 +71,7 @@ class ServerReady(Event, kind="ready", groups={Group.SERVERS}):
         return ", ".join(f"{number:,} {what}" for number, what in both if number)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerFailed(Event, kind="failed", groups={Group.SERVERS, Group.ERRORS}, tone="error"):
+class ServerFailed(Event, frozen=True, kind="failed", groups={Group.SERVERS, Group.ERRORS}, tone="error"):
     """A server that could not be used. With `needs_login`, it waits for a person to log in."""
 
     server: str
@@ -89,8 +84,7 @@ class ServerFailed(Event, kind="failed", groups={Group.SERVERS, Group.ERRORS}, t
         return f"{self.server}  {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class MessagePassed(Event, kind="message", groups={Group.SERVERS}, tone="muted", routine=True):
+class MessagePassed(Event, frozen=True, kind="message", groups={Group.SERVERS}, tone="muted", routine=True):
     """A JSON-RPC message crossed a tap, to the server if it was `sent`.
 
     `method` is that of the request for a reply; "" if unknown, or if it is no message at all. `size` is in
@@ -110,16 +104,14 @@ class MessagePassed(Event, kind="message", groups={Group.SERVERS}, tone="muted",
         return f"{self.server}  {'→' if self.sent else '←'} {self.method or 'not a message'}{took}"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerStopped(Event, kind="stopped", groups={Group.SERVERS}):
+class ServerStopped(Event, frozen=True, kind="stopped", groups={Group.SERVERS}):
     server: str
 
     def summary(self) -> str:
         return self.server
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsChanged(Event, kind="tools", groups={Group.SERVERS}):
+class ToolsChanged(Event, frozen=True, kind="tools", groups={Group.SERVERS}):
     """A connected server changed its tool list (`list_changed`); `tools` and `tokens` count the new one.
 
     `definitions` holds those that differ from what the server listed before in this session.
@@ -141,8 +133,7 @@ class ToolsChanged(Event, kind="tools", groups={Group.SERVERS}):
         return "  ".join([self.server, *names, *skipped])
 
 
-@dataclass(frozen=True, slots=True)
-class SessionRenewed(Event, kind="renewed", groups={Group.SERVERS}, tone="warning"):
+class SessionRenewed(Event, frozen=True, kind="renewed", groups={Group.SERVERS}, tone="warning"):
     """A server over HTTP forgot its session (HTTP 404); the request was sent again in a new one."""
 
     server: str
@@ -153,8 +144,7 @@ class SessionRenewed(Event, kind="renewed", groups={Group.SERVERS}, tone="warnin
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TrustChanged(Event, kind="trust", groups={Group.SERVERS, Group.CALLS}):
+class TrustChanged(Event, frozen=True, kind="trust", groups={Group.SERVERS, Group.CALLS}):
     """From now on a server's claims about what its tools do are believed, or no longer."""
 
     server: str
@@ -164,8 +154,7 @@ class TrustChanged(Event, kind="trust", groups={Group.SERVERS, Group.CALLS}):
         return f"{self.server}  {'trusted' if self.trusted else 'no longer trusted'}"
 
 
-@dataclass(frozen=True, slots=True)
-class LogLevelSet(Event, kind="log_level", groups={Group.SERVERS}, tone="muted"):
+class LogLevelSet(Event, frozen=True, kind="log_level", groups={Group.SERVERS}, tone="muted"):
     """A server was asked to send log messages of this level and of more severe ones."""
 
     server: str
@@ -191,8 +180,7 @@ _ASKED = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAsked(Event, kind="asked", groups={Group.SERVERS}):
+class ServerAsked(Event, frozen=True, kind="asked", groups={Group.SERVERS}):
     """A server asks its client for something. `fields` names what a form asks for.
 
     `url` is the address to visit without the values of its parameters, which may be valid once.
@@ -218,8 +206,7 @@ class ServerAsked(Event, kind="asked", groups={Group.SERVERS}):
         return f"{self.server}  {_ASKS[self.what]}" + (f": {detail}" if detail else "")
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAnswered(Event, kind="answered", groups={Group.SERVERS}):
+class ServerAnswered(Event, frozen=True, kind="answered", groups={Group.SERVERS}):
     """What a server was answered. `content` are the values of a form, without those that may be secret.
 
     Of an answer in place of a model it has the text, who gave it, and the tokens that were read and written.
@@ -245,8 +232,7 @@ class ServerAnswered(Event, kind="answered", groups={Group.SERVERS}):
         return f"{self.server}  {self.outcome}" + (f", {self.why}" if self.why else "") + said
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAskedOften(Event, kind="flood", groups={Group.SERVERS}, tone="warning"):
+class ServerAskedOften(Event, frozen=True, kind="flood", groups={Group.SERVERS}, tone="warning"):
     """A server asks for something so often that only the number of times is recorded from now on."""
 
     server: str
@@ -257,8 +243,7 @@ class ServerAskedOften(Event, kind="flood", groups={Group.SERVERS}, tone="warnin
         return f"{self.server}  {_ASKS[self.what]}, {count(self.times, 'time')} so far: counted, not recorded"
 
 
-@dataclass(frozen=True, slots=True)
-class ElicitationCompleted(Event, kind="completed", groups={Group.SERVERS}, tone="success"):
+class ElicitationCompleted(Event, frozen=True, kind="completed", groups={Group.SERVERS}, tone="success"):
     """A server says that what it wanted at an address is done; `id` is the one of its question."""
 
     server: str

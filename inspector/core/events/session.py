@@ -1,7 +1,8 @@
 """Events of a session as a whole and of its model: start, settings, messages, requests, answers, errors."""
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from msgspec import Struct, field
 
 from inspector.core.access import viewer
 from inspector.core.budget import Budget, TokenParts
@@ -22,8 +23,7 @@ def model_at(label: str, api_base: str) -> str:
     return f"{label} at {api_base}" if api_base else label
 
 
-@dataclass(frozen=True, slots=True)
-class ModelSwitched(Event, kind="model", groups={Group.MODEL}):
+class ModelSwitched(Event, frozen=True, kind="model", groups={Group.MODEL}):
     """Another model from the next call on. `api_base` is its address, "" for the one of its provider."""
 
     model: str
@@ -35,8 +35,7 @@ class ModelSwitched(Event, kind="model", groups={Group.MODEL}):
         return model_at(self.label, self.api_base)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelRequested(Event, kind="request", groups={Group.MODEL}, tone="muted"):
+class ModelRequested(Event, frozen=True, kind="request", groups={Group.MODEL}, tone="muted"):
     """A model call: the ids of the bound tools and the tokens by part. `call` counts model calls.
 
     `same` and `resent` are the tokens of `tools` before and after the first byte that differs from the
@@ -65,8 +64,7 @@ class ModelRequested(Event, kind="request", groups={Group.MODEL}, tone="muted"):
         return f"call {self.call}: {tools}, {sent}{resent}{thinks}"
 
 
-@dataclass(frozen=True, slots=True)
-class ContextReduced(Event, kind="reduce", groups={Group.MODEL, Group.GUARDS}, tone="warning"):
+class ContextReduced(Event, frozen=True, kind="reduce", groups={Group.MODEL, Group.GUARDS}, tone="warning"):
     """A request nearly filled the window, so its history was shortened before it was sent.
 
     `step` is one of semantic tool discovery, section 5.3; `before` and `after` are the tokens of the whole
@@ -90,8 +88,7 @@ class ContextReduced(Event, kind="reduce", groups={Group.MODEL, Group.GUARDS}, t
         return f"{self.step}: {self.sizes}, {self.text}"
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerStreamed(Event, kind="delta", groups={Group.MODEL}, routine=True):
+class AnswerStreamed(Event, frozen=True, kind="delta", groups={Group.MODEL}, routine=True):
     """A piece of an answer as it arrives; the response that follows has the whole text."""
 
     text: str
@@ -100,8 +97,7 @@ class AnswerStreamed(Event, kind="delta", groups={Group.MODEL}, routine=True):
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class ModelResponded(Event, kind="response", groups={Group.MODEL}):
+class ModelResponded(Event, frozen=True, kind="response", groups={Group.MODEL}):
     """A model's answer. `written` is the text that was understood as its calls, if it wrote them as text.
 
     `message` is the answer's id in an imported transcript: it is the same in every copy of it. `counted` are
@@ -134,8 +130,7 @@ class ModelResponded(Event, kind="response", groups={Group.MODEL}):
         return f"written as text, understood as {'a call' if len(self.tool_calls) == 1 else 'calls'}"
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetMeasured(Event, kind="budget", groups={Group.MODEL}, tone="muted", routine=True):
+class BudgetMeasured(Event, frozen=True, kind="budget", groups={Group.MODEL}, tone="muted", routine=True):
     budget: Budget
 
     def summary(self) -> str:
@@ -146,8 +141,7 @@ class BudgetMeasured(Event, kind="budget", groups={Group.MODEL}, tone="muted", r
 TurnOutcome = Literal["answered", "capped", "cancelled", "failed", "refused"]
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Struct, frozen=True):
     """The agent whose transcript a session was imported from.
 
     `session` is the agent's own name of it, `parent` that of the session that started it as a sub-agent.
@@ -168,8 +162,7 @@ class Origin:
         return f"{self.agent} {self.version}".strip()
 
 
-@dataclass(frozen=True, slots=True)
-class SessionStarted(Event, kind="session"):
+class SessionStarted(Event, frozen=True, kind="session"):
     """The session's setup. `api_base` is the model's address, "" for the one of its provider.
 
     `trusted` names the servers whose claims about what their tools do are believed. `origin` is set if the
@@ -200,8 +193,7 @@ class SessionStarted(Event, kind="session"):
         return f"{self.config}  {model}  {count(len(self.servers), 'server')}{seen_by}"
 
 
-@dataclass(frozen=True, slots=True)
-class AccessChanged(Event, kind="access", groups={Group.SERVERS}):
+class AccessChanged(Event, frozen=True, kind="access", groups={Group.SERVERS}):
     """What the session's user may see may be something else from now on: the policy was read again."""
 
     user: str = ""
@@ -212,8 +204,7 @@ class AccessChanged(Event, kind="access", groups={Group.SERVERS}):
         return f"the grants{whose} were reloaded"
 
 
-@dataclass(frozen=True, slots=True)
-class SessionsForgotten(Event, kind="forgotten"):
+class SessionsForgotten(Event, frozen=True, kind="forgotten"):
     """Recorded sessions were deleted because they were too old or too many."""
 
     sessions: tuple[str, ...]
@@ -222,8 +213,7 @@ class SessionsForgotten(Event, kind="forgotten"):
         return f"deleted {count(len(self.sessions), 'recorded session')}: too old or too many"
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsChanged(Event, kind="settings", groups={Group.MODEL}):
+class SettingsChanged(Event, frozen=True, kind="settings", groups={Group.MODEL}):
     """A profile was chosen or a setting changed; `settings` is the whole tree from the next model call on."""
 
     profile: str
@@ -235,8 +225,7 @@ class SettingsChanged(Event, kind="settings", groups={Group.MODEL}):
         return f"profile {self.profile}{changed}"
 
 
-@dataclass(frozen=True, slots=True)
-class SettingsChecked(Event, kind="problems", groups={Group.ERRORS}, tone="warning"):
+class SettingsChecked(Event, frozen=True, kind="problems", groups={Group.ERRORS}, tone="warning"):
     """The problems of the settings changed: all there are now, worst first."""
 
     problems: tuple[SettingProblem, ...] = ()
@@ -249,8 +238,7 @@ class SettingsChecked(Event, kind="problems", groups={Group.ERRORS}, tone="warni
         return f"{worst.severity}: {worst.full}{more}"
 
 
-@dataclass(frozen=True, slots=True)
-class MilestoneReached(Event, kind="milestone", groups={Group.GUARDS}):
+class MilestoneReached(Event, frozen=True, kind="milestone", groups={Group.GUARDS}):
     """The session reached a milestone that preconditions may require."""
 
     name: str
@@ -260,16 +248,14 @@ class MilestoneReached(Event, kind="milestone", groups={Group.GUARDS}):
         return f"{self.name}  by {self.by}"
 
 
-@dataclass(frozen=True, slots=True)
-class UserSaid(Event, kind="user", groups={Group.MODEL}):
+class UserSaid(Event, frozen=True, kind="user", groups={Group.MODEL}):
     text: str
 
     def summary(self) -> str:
         return self.text
 
 
-@dataclass(frozen=True, slots=True)
-class TurnWaited(Event, kind="wait", groups={Group.MODEL, Group.SERVERS}):
+class TurnWaited(Event, frozen=True, kind="wait", groups={Group.MODEL, Group.SERVERS}):
     """A message came while servers were connecting, so the turn waits until each is ready or has failed."""
 
     servers: tuple[str, ...]
@@ -278,8 +264,7 @@ class TurnWaited(Event, kind="wait", groups={Group.MODEL, Group.SERVERS}):
         return f"until {count(len(self.servers), 'server')} connected: {', '.join(self.servers)}"
 
 
-@dataclass(frozen=True, slots=True)
-class TurnEnded(Event, kind="end", groups={Group.MODEL}):
+class TurnEnded(Event, frozen=True, kind="end", groups={Group.MODEL}):
     """A user message has been handled, with all the model calls it caused."""
 
     outcome: TurnOutcome
@@ -289,8 +274,7 @@ class TurnEnded(Event, kind="end", groups={Group.MODEL}):
         return self.outcome
 
 
-@dataclass(frozen=True, slots=True)
-class Failed(Event, kind="error", groups={Group.ERRORS}, tone="error"):
+class Failed(Event, frozen=True, kind="error", groups={Group.ERRORS}, tone="error"):
     """An error that belongs to no other event. `raw` is what a model's provider said, as it came."""
 
     where: str

@@ -1,6 +1,6 @@
 """What events of calls change: costs, uses, approvals, counts, breakers, predictions, versions."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from inspector.core import events
 from inspector.core.definition import judged

@@ -1,7 +1,8 @@
 """What events of the session, its servers and the marketplace change: settings, turns, connections."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inspector.core import events
 from inspector.core.definition import ToolDefinition

@@ -2,11 +2,11 @@
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from inspector.cli.launch import require_policy, run_headless
 from inspector.cli.options import COMMON, Options, as_json, require_nobody, session_command

@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.access import AccessPolicy, Grant, Scope, Sight
 from inspector.core.tool import Tool
 
 
-@dataclass(frozen=True, slots=True)
-class Ruling:
+class Ruling(Struct, frozen=True):
     """Whether somebody may see a tool. `grants` cover it; `withheld` names the expert that keeps it out."""
 
     tool: str
@@ -43,8 +43,7 @@ def holder(grant: Grant) -> str:
     return f"{who}{of}: {', '.join(grant.patterns)}"
 
 
-@dataclass(frozen=True, slots=True)
-class SightDifference:
+class SightDifference(Struct, frozen=True):
     """The ids of the tools that only the first, only the second, and both may see."""
 
     first: tuple[str, ...]
@@ -62,8 +61,7 @@ def sight_difference(first: Sight, second: Sight, tools: Iterable[Tool]) -> Sigh
     )
 
 
-@dataclass(frozen=True, slots=True)
-class UserRow:
+class UserRow(Struct, frozen=True):
     """How many tools of each server a user may see."""
 
     name: str

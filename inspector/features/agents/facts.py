@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from inspector.core.number import byte_size, count, money, tokens
 from inspector.core.report import COUNT, NAME, NOTHING, TOKENS, Block, Column, Fact, Facts, Table
@@ -220,7 +221,7 @@ def import_json(done: Imported) -> dict[str, Any]:
     return {
         "transcripts": done.transcripts,
         "records": done.tally.records,
-        "sessions": [{**asdict(one), "lacks": one.counts.lacks} for one in done.sessions],
+        "sessions": [{**to_builtins(one), "lacks": one.counts.lacks} for one in done.sessions],
         "events_stored": done.added,
         "not_understood": done.tally.unknown,
         "malformed": done.tally.malformed,

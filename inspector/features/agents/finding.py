@@ -1,8 +1,9 @@
 """What a session shows of an agent's servers and tools: what was known, found, called, missed, and paid."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from inspector.core.budget import Prices
 from inspector.core.events import (
@@ -53,8 +54,7 @@ _CAUSE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CacheRewrite:
+class CacheRewrite(Struct, frozen=True):
     """A model call that read less from the cache than the call before had left in it.
 
     `tokens` is how many less. `causes` are all that apply, the surest first: which of them it was, nobody
@@ -109,8 +109,7 @@ KINDS = tuple(event.kind for event in _READ)
 """The kinds of events that findings are made of."""
 
 
-@dataclass(slots=True)
-class ToolUse:
+class ToolUse(Struct):
     """The tokens that one tool took, as far as the transcript has the texts.
 
     `definition` are those of its definition in one model call, `sent` in all `requests` that it went with;
@@ -136,8 +135,7 @@ class ToolUse:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
-@dataclass(slots=True)
-class ServerUse:
+class ServerUse(Struct):
     """One server, in one session or in all that knew it. Tools are ids, each of them counted once.
 
     The model was `given` those that were bound or loaded, and of a tap those that were listed to be bound.
@@ -177,8 +175,7 @@ class ServerUse:
         self.trouble = other.trouble or self.trouble
 
 
-@dataclass(slots=True)
-class Findings:
+class Findings(Struct):
     """One session, summed up. `agent` is "" for a session of Toolsight's own.
 
     `sent` are the tokens of all requests as counted here, `definitions` those of tools in the newest of them,
@@ -289,8 +286,7 @@ def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int]) -> No
         used.add(ToolUse(requests=1, unsized=int(not size), sent=size))
 
 
-@dataclass(frozen=True, slots=True)
-class AgentReport:
+class AgentReport(Struct, frozen=True):
     """Many sessions: servers with most tool calls first, the agents' own last, and tools with most tokens.
 
     `rewrites` has for each cause how often the cache was lost, and how many tokens were not read from it.

@@ -7,8 +7,10 @@ is replaced whole.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Protocol
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.events import Event, Record, SessionStarted
 from inspector.core.ports import EventStore, TokenCounter
@@ -21,8 +23,7 @@ _COMPARED = 200
 _BATCH = 100
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedSession:
+class ImportedSession(Struct, frozen=True):
     """A session of a transcript: all its events, and how many of them the store did not have."""
 
     id: str
@@ -33,8 +34,7 @@ class ImportedSession:
     counts: Counts = field(default_factory=Counts)
 
 
-@dataclass(slots=True)
-class Imported:
+class Imported(Struct):
     """What imports did; a session that several transcripts tell of is counted once for each.
 
     `transcripts` counts the files that were read, `skipped` are those that could not be, and why. `held` are
@@ -75,8 +75,7 @@ class Imported:
         self.is_complete = self.is_complete and other.is_complete
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Struct, frozen=True):
     """A folder of an agent, and the files in it that may be transcripts; none of them was opened."""
 
     agent: str
@@ -325,8 +324,7 @@ def _is_same(stored: Event | None, event: Event) -> bool:
     return stored == event
 
 
-@dataclass(slots=True)
-class _Open:
+class _Open(Struct):
     """A session that the transcript has begun; `at` is when its newest entry happened."""
 
     agent: str

@@ -4,7 +4,8 @@ Tools of the agent's own, such as a shell, stand under the agent's name as if it
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inspector.core.definition import ToolDefinition, definition_hash
 from inspector.core.events import CatalogBuilt, CatalogEntry, Event, ServerFailed, ServerReady, ToolsChanged
@@ -17,8 +18,7 @@ from inspector.schema.json_value import JsonObject, compact
 _LONGEST_SUMMARY = 200
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """A tool that the model knows; of a deferred one that is not loaded, the name alone."""
 
     server: str
@@ -39,8 +39,7 @@ class _Known:
         return self.loaded or not self.deferred
 
 
-@dataclass(slots=True)
-class _Server:
+class _Server(Struct):
     """A server: what was reported of it already, and what is new."""
 
     instructions: str = ""

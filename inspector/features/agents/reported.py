@@ -1,7 +1,9 @@
 """What providers reported over a session, and what that cost."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices, TokenParts
 from inspector.core.events import ModelResponded
@@ -11,8 +13,7 @@ from inspector.features.agents.transcript import TOTALS
 from inspector.tokens.accounting import reported_dollars
 
 
-@dataclass(slots=True)
-class Reported:
+class Reported(Struct):
     """What the provider reported over a session, and what that costs.
 
     `calls` counts the model calls that it reported, `priced` those of them whose model has a price; of those
@@ -32,8 +33,8 @@ class Reported:
 
     def add(self, other: "Reported") -> None:
         """Count another session's too."""
-        for one in fields(self):
-            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+        for name in self.__struct_fields__:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 Answer = tuple[str, Usage]

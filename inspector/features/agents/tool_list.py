@@ -7,10 +7,11 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec import Struct, convert
 
 from inspector.clients.client import find_client
 from inspector.clients.name import sent_name
@@ -25,8 +26,7 @@ from inspector.schema.json_value import as_list
 _ALL = "*"
 
 
-@dataclass(frozen=True, slots=True)
-class ToolListRule:
+class ToolListRule(Struct, frozen=True):
     """What a client reads, and where that was looked up; tool_lists.toml explains the fields."""
 
     title: str
@@ -54,11 +54,8 @@ class ToolListRule:
 @cache
 def tool_list_rules() -> Mapping[str, ToolListRule]:
     """The rules by the client's name."""
-    # A session has no use for pydantic otherwise.
-    from pydantic import TypeAdapter
-
     text = (Path(__file__).parent / "tool_lists.toml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[str, ToolListRule]).validate_python(tomllib.loads(text))
+    return convert(tomllib.loads(text), dict[str, ToolListRule])
 
 
 def narrowed(client: str, servers: Sequence[ServerWaste]) -> Iterator[tuple[Path, bytes]]:

@@ -6,14 +6,14 @@ happened. `at` is in seconds since 1970, UTC; None if the record has no time.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inspector.core.message import ToolCall, Usage
 from inspector.schema.json_value import JsonObject
 
 
-@dataclass(frozen=True, slots=True)
-class AgentTool:
+class AgentTool(Struct, frozen=True):
     """A tool as the agent knows it. `server` is empty for tools of the agent's own, such as a shell.
 
     `name` is the plain name, `sent` the one that the model reads, such as `mcp__shop__list_orders`.
@@ -27,8 +27,7 @@ class AgentTool:
     definition: JsonObject | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Begun:
+class Begun(Struct, frozen=True):
     """The transcript's session. What it does not say is empty; `parent` is set for a sub-agent's."""
 
     agent: str
@@ -41,8 +40,7 @@ class Begun:
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsOffered:
+class ToolsOffered(Struct, frozen=True):
     """Tools became known to the model; of `deferred` ones the name alone, until a search loads them."""
 
     tools: tuple[AgentTool, ...]
@@ -50,16 +48,14 @@ class ToolsOffered:
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolsWithdrawn:
+class ToolsWithdrawn(Struct, frozen=True):
     """Tools are no longer known to the model, by the names that it read."""
 
     sent: tuple[str, ...]
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAnnounced:
+class ServerAnnounced(Struct, frozen=True):
     """A server connected; `instructions` is what the model got from it."""
 
     server: str
@@ -67,8 +63,7 @@ class ServerAnnounced:
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ServerTrouble:
+class ServerTrouble(Struct, frozen=True):
     """A server failed, or waits for a login."""
 
     server: str
@@ -77,8 +72,7 @@ class ServerTrouble:
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """What the user wrote."""
 
     text: str
@@ -88,8 +82,7 @@ class Asked:
 TOTALS = "totals"
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(Struct, frozen=True):
     """One model call and its answer, whole: records that were streamed in pieces are one entry.
 
     The names in `calls` are those that the model wrote. A search for tools is one of the calls, too.
@@ -109,8 +102,7 @@ class Answered:
     dollars: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Searched:
+class Searched(Struct, frozen=True):
     """A search for tools came back. `call_id` is that of its call.
 
     `query` is what was searched for, `names` the tools that were asked for by name. `found` are the tools
@@ -128,8 +120,7 @@ class Searched:
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(Struct, frozen=True):
     """A tool call came back. `text` is what the model read; `milliseconds` is None if nobody measured it.
 
     A result is `unread` if it went to code that the model wrote, which made the call.
@@ -145,8 +136,7 @@ class Called:
     unread: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Compacted:
+class Compacted(Struct, frozen=True):
     """The conversation was replaced by a summary. Tokens before and after, None if not said."""
 
     text: str = ""
@@ -155,8 +145,7 @@ class Compacted:
     at: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Interrupted:
+class Interrupted(Struct, frozen=True):
     """The user stopped the agent, or a model call failed with this message."""
 
     message: str
@@ -184,8 +173,7 @@ _MOST_KINDS = 50
 _OTHERS = "others"
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Struct):
     """What a reader met: records read, and by kind those that gave no entry.
 
     `unknown` are kinds that this version does not know, `malformed` what is broken (no JSON, cut off, a field
@@ -216,8 +204,7 @@ def _count(counter: Counter[str], kind: str) -> None:
     counter[name if name in counter or len(counter) < _MOST_KINDS else _OTHERS] += 1
 
 
-@dataclass(slots=True)
-class Counts:
+class Counts(Struct):
     """What a transcript says of a session. Tokens and US dollars are None where it says nothing of them."""
 
     requests: int = 0

@@ -1,8 +1,9 @@
 """What a client's model was given and never called, over many sessions, and what that took."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+
+from msgspec import Struct
 
 from inspector.core.ports import SessionSummary
 from inspector.features.agents.finding import Findings, ServerUse, ToolUse, agent_report, tool_uses
@@ -12,8 +13,7 @@ DAYS = 30
 _DAY_SECONDS = 86_400
 
 
-@dataclass(frozen=True, slots=True)
-class Waste:
+class Waste(Struct, frozen=True):
     """An unused tool: the tokens of its definition in one request, and in all `requests` that had it.
 
     What only a tap saw has no request. `dollars` are None if what its client's input costs is not known.
@@ -26,8 +26,7 @@ class Waste:
     dollars: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class ServerWaste:
+class ServerWaste(Struct, frozen=True):
     """A server: the names of its tools that were called, and the unused ones, those that took most first."""
 
     server: str
@@ -40,8 +39,7 @@ class ServerWaste:
         return sum(known) if known else None
 
 
-@dataclass(frozen=True, slots=True)
-class ClientUse:
+class ClientUse(Struct, frozen=True):
     """What a client's sessions show; an agent's own tools are left out. `taps` of them saw no request.
 
     Servers that nobody called come first, then those that took most. `waiting` are the deferred tools that no

@@ -1,8 +1,9 @@
 """What is known of unused tools: for the terminal, the page and programs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from inspector.core.number import count
 from inspector.core.report import COUNT, MONEY, NAME, TOKENS, Block, Column, Fact, Facts, Table
@@ -80,4 +81,7 @@ def unused_json(uses: Sequence[ClientUse], days: int) -> dict[str, Any]:
     """All of it, with what is known of each client's setting; costs are US dollars, None without a price."""
     rules = tool_list_rules()
     setting = {name: {"keys": rule.keys, "source": rule.source} for name, rule in rules.items()}
-    return {"days": days, "clients": [{**asdict(use), "setting": setting.get(use.client)} for use in uses]}
+    return {
+        "days": days,
+        "clients": [{**to_builtins(use), "setting": setting.get(use.client)} for use in uses],
+    }

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual.content import Content
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
@@ -173,8 +174,7 @@ _SHOWN = 5
 _NAME = 40
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(Struct, frozen=True):
     """What a ranker's page shows: a headline, rows, and the runs to look a request up in."""
 
     title: Content

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from functools import partial
 from itertools import chain, groupby
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
+from msgspec import to_builtins
 
 from inspector.app.draw.columns import TableLayout
 from inspector.cli import composition
@@ -233,12 +233,14 @@ def bench(
     measured, is_complete = _measured(datasets, names, embedding_model, chosen)
     rows, told = [one.row for one in measured], list(told_of(measured))
     if misses_alone:
-        found = [asdict(one) | {"dataset": of.row.dataset} for of in told for one in misses(of)]
+        found = [to_builtins(one) | {"dataset": of.row.dataset} for of in told for one in misses(of)]
         show(found, chain.from_iterable(map(miss_lines, told)))
     elif rows:
         claims = "".join(f"\n{line}\n" for line in standing_lines(standings(measured)))
         text = text_report(rows, terminal_width()) + claims + _details(measured, names, details)
-        missed = {(of.row.dataset, of.run.ranker): list(map(asdict, misses(of))) for of in told if is_json()}
+        missed = {
+            (of.row.dataset, of.run.ranker): list(map(to_builtins, misses(of))) for of in told if is_json()
+        }
         with_misses = [
             row | {"misses": missed.get((row["dataset"], row["ranker"]))} for row in json_rows(rows)
         ]

@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.access.reach import GENERATED, IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
 from inspector.access.restriction import OpenedConfiguration, seen_cases
@@ -33,8 +34,7 @@ from inspector.search.answer.request_file import is_json, read_expectations
 from widgets import visible
 
 
-@dataclass(frozen=True, slots=True)
-class LiveCatalog:
+class LiveCatalog(Struct, frozen=True):
     """The permitted tools of the servers that connected, by which sight, and the settings for searches.
 
     `requests` is the file of requests beside them, see `Configuration`.

@@ -1,7 +1,8 @@
 """The requests that a ranker misses: where the right tool stands, why, and what came first."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.report import NAME, NOTHING, NUMBER, Column, Table
@@ -19,8 +20,7 @@ A_FEW = 5
 _LONGEST_REQUEST, _WORDS = 60, 4
 
 
-@dataclass(frozen=True, slots=True)
-class Miss:
+class Miss(Struct, frozen=True):
     """A request whose first result is no right tool, or that is answered although no tool fits.
 
     `tool` is the right one that ranks best, of two things asked for the one that is served worse; "" if none

@@ -1,9 +1,11 @@
 """Measures several rankers on several data sets, and tells which differ by more than chance."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import count
@@ -45,8 +47,7 @@ ESTIMATES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """One ranker on one data set of `tools` tools. `note` says what the ranker had to do without."""
 
     dataset: str
@@ -69,7 +70,7 @@ def json_rows(rows: Sequence[Row]) -> list[dict[str, Any]]:
             "cases": row.summary.cases,
             "possible": row.summary.possible,
             "impossible": row.summary.impossible,
-            **{name: value and asdict(value) for name, value in _estimates(row.summary)},
+            **{name: value and to_builtins(value) for name, value in _estimates(row.summary)},
             "answers": {kind: _counts(row.summary, kind) for kind in KINDS},
             "answer_shares": {kind: _shares(row.summary, kind) for kind in KINDS},
             "p50_ms": row.summary.p50_ms,
@@ -99,8 +100,7 @@ def _shares(summary: Summary, kind: Kind) -> dict[str, dict[str, float]] | None:
 Report = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class DataSet:
+class DataSet(Struct, frozen=True):
     """Labelled requests for tools, and the settings for rankers and gates of these tools."""
 
     evalset: EvalSet
@@ -108,8 +108,7 @@ class DataSet:
     gate: GateSettings = GateSettings()
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(Struct, frozen=True):
     """One ranker measured on one data set; if canceled, on its first requests.
 
     `rankers` are those over its tools, to say why it misses.
@@ -118,11 +117,10 @@ class Measured:
     row: Row
     run: Run
     evalset: EvalSet
-    rankers: CatalogRankers | None = field(default=None, compare=False)
+    rankers: CatalogRankers | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RankerBench:
+class RankerBench(Struct, frozen=True):
     """Measures rankers. `semantics` makes a fresh source of vectors; None leaves only words, and
     their `static` vectors.
 
@@ -201,8 +199,7 @@ class RankerBench:
         return CatalogRankers(fresh, dataset.settings).get(name)
 
 
-@dataclass(frozen=True)
-class LiveBench:
+class LiveBench(Struct, frozen=True, dict=True):
     """A session's index and labelled requests for its tools. Safe to use in a thread."""
 
     index: ToolIndex
@@ -244,8 +241,7 @@ class LiveBench:
 # Whether two measurements differ by more than chance, and which ranker is best.
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One request's nDCG@10 in both runs."""
 
     id: str
@@ -258,8 +254,7 @@ class Change:
         return self.after - self.before
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Struct, frozen=True):
     """`mean` is the mean of after - before in nDCG@10, `p_value` that of a paired randomization test.
 
     Requests that need the same tool count as one, in the interval and in the test. `changes` holds every
@@ -299,8 +294,7 @@ def difference(before: Run, after: Run, evalset: EvalSet) -> Difference | None:
     return Difference(estimate(values, grouped), ordered, p_value(values, grouped))
 
 
-@dataclass(frozen=True, slots=True)
-class Behind:
+class Behind(Struct, frozen=True):
     """A ranker that is behind the best one: by how much in nDCG@10, and the corrected p value."""
 
     ranker: str
@@ -313,8 +307,7 @@ class Behind:
         return self.p_value < SIGNIFICANT
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """The ranker with the highest nDCG@10 on a data set; the others in their order."""
 
     dataset: str
@@ -352,8 +345,7 @@ def _standing(measured: Sequence[Measured]) -> Standing | None:
     return Standing(best.row.dataset, best.run.ranker, tuple(others))
 
 
-@dataclass(frozen=True, slots=True)
-class Weak:
+class Weak(Struct, frozen=True):
     """A request not served perfectly; `ndcg_10` measures the ranking alone, None if no tool fits."""
 
     case: EvalCase

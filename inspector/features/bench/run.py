@@ -1,10 +1,11 @@
 """Runs rankers on every request of a data set: rankings, what a search returns of them, latencies."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.number import Share
@@ -29,8 +30,7 @@ from inspector.search.index.tool_index import NameIndex, ToolIndex
 from inspector.search.ranker.ranker import Ranker, Ranking
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """An index over the tools of a data set, for which `embedded` texts were embedded anew."""
 
     index: ToolIndex
@@ -87,8 +87,7 @@ def _embed(
 DEPTH = 10
 
 
-@dataclass(frozen=True, slots=True)
-class CaseRun:
+class CaseRun(Struct, frozen=True):
     """One request's outcome.
 
     `ranked` holds the first tools that the ranker keeps, best first, whatever the search returns of them, so
@@ -103,8 +102,7 @@ class CaseRun:
     probability: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """A ranker's outcomes in the order of the data set's cases; fewer than `total` if canceled.
 
     `note` says what the ranker had to do without.
@@ -203,8 +201,7 @@ Kind = Literal["possible", "impossible"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Struct, frozen=True):
     """Means over the requests that some tool fits, the answers that requests get, and latencies.
 
     Requests that need the same tool are one cluster of the intervals.

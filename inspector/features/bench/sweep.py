@@ -8,10 +8,10 @@ best F1 is that of `found`; `closest` refuses fewer requests, far lower.
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import Struct, to_builtins
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.core.error import ToolsightError
@@ -36,8 +36,7 @@ MAX_NOTHING = 0.06
 _HYBRID_DEPTH, _DENSE_DEPTH = 5, 10
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(Struct, frozen=True):
     """The effect of one threshold. `precision` is None, and F1 is 0, if nothing is returned."""
 
     threshold: float
@@ -53,8 +52,7 @@ class Point:
         return 2 * (self.precision or 0.0) * self.recall / total if total else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(Struct, frozen=True):
     """The curve of a ranker on a data set, with ascending thresholds, at least one."""
 
     ranker: str
@@ -88,8 +86,7 @@ class Sweep:
         return {SETTINGS[self.ranker]: best, **lower}
 
 
-@dataclass(frozen=True, slots=True)
-class _Outcome:
+class _Outcome(Struct, frozen=True):
     """One request: what the ranker would return as the threshold falls, and which of it is right.
 
     `scores` are descending; those that reach the threshold are returned. `right` says which of them are
@@ -256,7 +253,7 @@ def sweep_json(found: Sweep, now: float) -> dict[str, Any]:
 
 
 def _point_json(point: Point) -> dict[str, Any]:
-    return {**asdict(point), "f1": point.f1}
+    return {**to_builtins(point), "f1": point.f1}
 
 
 def _share(value: Share | None) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -31,8 +32,7 @@ _LONGEST_NAME, _SHORTEST_NAME = 40, 12
 _RANK = 6
 
 
-@dataclass(frozen=True, slots=True)
-class _Layout:
+class _Layout(Struct, frozen=True):
     """How much of a result is shown: cells of its bar, its state, and the word behind its tokens."""
 
     bar: int

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -110,8 +110,7 @@ def hint(session: SessionState) -> Content:
     return Content.assemble("esc, then ", Content("   ").join(shown))
 
 
-@dataclass(frozen=True, slots=True)
-class _Turn:
+class _Turn(Struct, frozen=True):
     """A message that was sent, and the work on it."""
 
     text: str

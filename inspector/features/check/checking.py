@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase
 from inspector.clients.client import Client
@@ -53,8 +55,7 @@ NOISE = Rule(
 RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, NOISE, OVER_BUDGET)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedServer:
+class CheckedServer(Struct, frozen=True):
     """A server, how many tools it has and the tokens of their definitions; `failure` is "" if it is ready.
 
     `stderr` is the end of what a failed server wrote there. `lost` has a line for each reason why tools, or a
@@ -70,8 +71,7 @@ class CheckedServer:
     lost: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Disabled:
+class Disabled(Struct, frozen=True):
     """A rule that was turned off, why, and how many findings that left out."""
 
     rule: str
@@ -79,8 +79,7 @@ class Disabled:
     findings: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Demands:
+class Demands(Struct, frozen=True):
     """What is checked. `clients` are those whose rules count, `budget` is in tokens, 0 for any number.
 
     `snapshot` is what was accepted before. `disabled` maps rules that are turned off to the reason.
@@ -95,8 +94,7 @@ class Demands:
     saved: Sequence[SavedCall] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CheckReport:
+class CheckReport(Struct, frozen=True):
     """What a check found: the worst findings first.
 
     `suppressed` are those of rules that are turned off. `places` say by id where tools stand in source files.

@@ -4,12 +4,12 @@ import os
 import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 import click
+from msgspec.structs import replace
 from pydantic import Field
 
 from inspector.cli.composition import chosen_model

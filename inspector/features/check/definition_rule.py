@@ -5,7 +5,8 @@ only what is certain is said, that it has no word that the name does not have.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from inspector.clients.client import Client, Confidence, Kind
 from inspector.clients.deliver import deliver

@@ -3,10 +3,10 @@
 import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.composition import open_store

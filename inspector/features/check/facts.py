@@ -1,9 +1,10 @@
 """What a check found, said once: for the terminal, for programs, and the lines that the page draws too."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
 
 from inspector.core.number import Share, count, money, tokens
 from inspector.core.report import NAME, NOTHING, NUMBER, Column, Table
@@ -49,7 +50,7 @@ _PROVED = (
 def report_json(report: CheckReport) -> dict[str, Any]:
     """Everything that a check found."""
     return {
-        "servers": [asdict(one) for one in report.servers],
+        "servers": [to_builtins(one, enc_hook=str) for one in report.servers],
         "tokens": report.tokens,
         "tokenizer": report.tokenizer,
         "budget": report.budget,
@@ -57,9 +58,9 @@ def report_json(report: CheckReport) -> dict[str, Any]:
         "note": report.note,
         "expectations": [_expectation_json(one) for one in report.expectations],
         "findings": [finding_json(one) for one in report.findings],
-        "proposals": [asdict(one) for one in report.proposals],
-        "repairs": [asdict(one) for one in report.repairs.values()],
-        "disabled": [asdict(one) for one in report.disabled],
+        "proposals": [to_builtins(one, enc_hook=str) for one in report.proposals],
+        "repairs": [to_builtins(one, enc_hook=str) for one in report.repairs.values()],
+        "disabled": [to_builtins(one, enc_hook=str) for one in report.disabled],
         "proof": None if report.proof is None else _proof_json(report.proof),
     }
 
@@ -76,8 +77,8 @@ def _expectation_json(one: ExpectationResult) -> dict[str, Any]:
 
 
 def _without(key: str, one: Any) -> dict[str, Any]:
-    """What a dataclass has besides one of its fields."""
-    return {name: value for name, value in asdict(one).items() if name != key}
+    """What a Struct has besides one of its fields."""
+    return {name: value for name, value in to_builtins(one, enc_hook=str).items() if name != key}
 
 
 def finding_json(one: Finding) -> dict[str, Any]:

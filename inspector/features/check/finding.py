@@ -1,9 +1,11 @@
 """What a check says: facts about definitions, each with its proof and its place, and sentences to add."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.number import count
 
@@ -34,8 +36,7 @@ class Stage(StrEnum):
     COST = "cost"
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """What is looked for. `name` is how a configuration turns it off, `title` what a heading says.
 
     `help` says in one or two sentences why it matters and what to do.
@@ -56,16 +57,14 @@ def rules(stage: Stage, table: str) -> tuple[Rule, ...]:
     return tuple(Rule(name, title, Severity(grade), stage, text) for (name, grade, title), text in pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class Loser:
+class Loser(Struct, frozen=True):
     """A tool that falls behind for a request of its own."""
 
     tool_id: str
     query: str
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
+class Effect(Struct, frozen=True):
     """What a description changes for the tool's own requests, by one ranker.
 
     `ranks` are (before, after) by request, None where the tool is no result. `tokens` is what the definition
@@ -83,8 +82,7 @@ class Effect:
         return next((after or 0 for _, after in self.ranks.values()), 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where a text stands in a source file; lines and columns count from 1."""
 
     path: Path
@@ -92,8 +90,7 @@ class Place:
     column: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """A fact about a definition. `tool` is its name on the server, "" for a fact about the server.
 
     `server` is "" for a fact about all servers together. `message` states the fact in one sentence, `proof`
@@ -201,8 +198,7 @@ def _together(same: list[Finding]) -> Finding:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(Struct, frozen=True):
     """A description that was tried and helps: the sentence that was added, the whole text, and its effect.
 
     Its tool wins for at least one request with it, and no other tool loses one. `by` is the model that wrote

@@ -8,9 +8,11 @@ badly is noticed.
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from inspector.config.file import MAX_BYTES, read_bytes, read_text, unusable
 from inspector.config.server_change import replace_file
@@ -49,8 +51,7 @@ ADDED, REMOVED, WORDS, BREAKS, WIDENS, CLAIMS, INSTRUCTIONS = RULES
 _MOST_LINES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """The tools of servers by id, and each server's instructions ("" for none), without secrets."""
 
     tools: Mapping[str, Tool]
@@ -143,8 +144,8 @@ def _document(path: Path) -> dict[str, Any]:
 
 def _declared(tool: Tool) -> dict[str, Any]:
     """What a tool declares; what it leaves out is left out."""
-    claims = {name: value for name, value in asdict(tool.annotations).items() if value is not None}
-    given = {**asdict(tool), "annotations": claims or None, "description": _split(tool.description)}
+    claims = {name: value for name, value in to_builtins(tool.annotations).items() if value is not None}
+    given = {**to_builtins(tool), "annotations": claims or None, "description": _split(tool.description)}
     given["meta"] = tool.meta or None
     for name in ("server", "name", "beside", "page"):
         del given[name]

@@ -6,8 +6,10 @@ and gets in `tools[]` what is found. No tool is ever called.
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices
 from inspector.core.error import ModelError
@@ -34,8 +36,7 @@ _MOST_SEARCHES = 3
 _NOT_CHECKED = "its schema "
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One run of a request: which tools the model calls first, after so many searches.
 
     `problem` says what is wrong with the arguments of the right tool, which are `checked` unless the schema
@@ -66,8 +67,7 @@ class Run:
         return self.error or self.problem or choice
 
 
-@dataclass(frozen=True, slots=True)
-class RequestProof:
+class RequestProof(Struct, frozen=True):
     """What the runs of one request come to; None of a share is that there was no such run.
 
     `called` is of the runs that chose right and could be checked.
@@ -95,8 +95,7 @@ class RequestProof:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ModelProof:
+class ModelProof(Struct, frozen=True):
     """What a model does with requests. `model` is its label: a stand-in says in it that it is no LLM.
 
     `planned` is how many runs were wanted; one that was stopped has fewer. `prices` may be another model's.

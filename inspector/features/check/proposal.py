@@ -2,11 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, islice
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase
 from inspector.core.message import ModelReply, ModelRequest, UserMessage
@@ -58,8 +59,7 @@ def is_first(one: Proposal) -> bool:
     return one.description.startswith(one.sentence)
 
 
-@dataclass(frozen=True)
-class Others:
+class Others(Struct, frozen=True, dict=True):
     """Requests that are for other tools, under one ranker, and who loses one by an edit of `tool_id`."""
 
     rankers: CatalogRankers
@@ -126,8 +126,7 @@ class Others:
         return sorted(self._cases, key=lambda case: -len(wanted.intersection(terms(case.query))))[:_CHECKED]
 
 
-@dataclass(frozen=True, slots=True)
-class _Tried:
+class _Tried(Struct, frozen=True):
     """A description with a sentence, and how far the tool comes with it: larger is better."""
 
     sentence: str
@@ -147,8 +146,7 @@ def _fits(phrase: str, others: Sequence[tuple[str, str]]) -> bool:
     return said.isdisjoint(terms(phrase)) and not (others and (has_article or is_long))
 
 
-@dataclass(frozen=True)
-class ProposalTrial:
+class ProposalTrial(Struct, frozen=True, dict=True):
     """Tries sentences for one tool and the requests that miss it. It changes nothing and is safe in a thread.
 
     `cases` are the labelled requests of all tools, `count` counts the tokens of a definition. `answer` is

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.clients.client import Client
 from inspector.clients.repair import Accepts, repair
@@ -28,8 +29,7 @@ REPAIRED = (SCHEMA_REFUSED, INVALID, LOST)
 _MOST_REPAIRED = 200
 
 
-@dataclass(frozen=True, slots=True)
-class SchemaRepair:
+class SchemaRepair(Struct, frozen=True):
     """What a tool's input schema would be if all clients that were looked at took it.
 
     `lines` say which arguments it accepts no longer, or newly; `left` is what only its author can mend.

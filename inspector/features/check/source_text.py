@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from difflib import unified_diff
 from functools import lru_cache
 from inspect import cleandoc
 from itertools import islice
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.config.file import MEGABYTE, is_file, read_bytes
 from inspector.config.server_change import replace_file
@@ -45,8 +46,7 @@ _OPENS = r"(?<!\\)(?P<quote>\"\"\"|'''|[\"'`])(?:\s|\\n)*"
 _CLOSES = r"(?:\s|\\n)*(?P=quote)"
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
+class Replacement(Struct, frozen=True):
     """A file as it is and as it would be."""
 
     path: Path

@@ -7,7 +7,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.config.suspect import skeleton
 from inspector.core.number import count
@@ -47,8 +48,7 @@ _KEYCAPS, _SYMBOLS = frozenset("#*0123456789"), frozenset({"So", "Sm", "Po"})
 _TAGS = range(0xE0020, 0xE007F)
 
 
-@dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(Struct, frozen=True):
     """A hidden character of a definition: where it stands, and after how many characters (from 0)."""
 
     where: str

@@ -8,9 +8,10 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase
 from inspector.core.text import first_sentence
@@ -56,8 +57,7 @@ _LONGEST_PHRASE, _LONGEST_REQUEST = 5, 2_000
 _VERBS = (STEP_VERBS | READS) - STOP_WORDS
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """A noun phrase of a request, as words without its article, and the verb before it ("" for none).
 
     `is_counted` says that it had “a”, `has_value` that it stood before a value, as in “bill 77”.

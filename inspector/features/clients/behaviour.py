@@ -1,7 +1,9 @@
 """What clients do, a behaviour for each question that people ask: for list, matrix and Markdown."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.clients.client import Client, ClientKind, Confidence, Topic, all_clients
 from inspector.core.number import count
@@ -33,8 +35,7 @@ PLURALS = {
 """Kinds of clients, as headings."""
 
 
-@dataclass(frozen=True, slots=True)
-class Behaviour:
+class Behaviour(Struct, frozen=True):
     """What clients do in one respect: what it is called, what its facts are about, and what one does.
 
     "" is what nobody knows.

@@ -1,10 +1,10 @@
 """`toolsight clients diff`: what differs between two clients, or one as known and as measured."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from inspector.cli.options import as_json
 from inspector.cli.table import show
@@ -34,7 +34,7 @@ def diff(first: str, second: str) -> None:
 
 def _rules(first: Client, second: Client) -> Iterator[tuple[str, tuple[Any, Any]]]:
     """Every rule of both, by its path."""
-    a, b = asdict(first), asdict(second)
+    a, b = to_builtins(first), to_builtins(second)
     for table, values in a.items():
         if table != "fidelity" and isinstance(values, dict):
             yield from ((f"{table}.{key}", (value, b[table][key])) for key, value in values.items())

@@ -1,9 +1,10 @@
 """What is known of clients and how sure it is: for the terminal and JSON."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
+
+from msgspec import to_builtins
 
 from inspector.clients.client import Client, Topic
 from inspector.core.ports import SystemClock
@@ -20,9 +21,9 @@ def today() -> date:
 
 def client_json(client: Client) -> dict[str, Any]:
     """Its rules, and the facts behind them."""
-    told = asdict(client)
+    told: dict[str, Any] = to_builtins(client)
     del told["results"], told["tasks"]
-    facts = [asdict(fact) | {"stale": fact.is_stale(today())} for fact in client.facts]
+    facts = [to_builtins(fact) | {"stale": fact.is_stale(today())} for fact in client.facts]
     return told | {"facts": facts, "confidence": confidence_json(client)}
 
 

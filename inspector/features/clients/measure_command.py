@@ -5,12 +5,12 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec.structs import replace
 
 from inspector.cli.options import TYPED_SERVER, as_json
 from inspector.cli.run import Exit, interruptible

@@ -1,9 +1,9 @@
 """The budget now: a headline, the window, the what-if, and the table of what servers and tools cost."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from msgspec import Struct, field
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -37,8 +37,7 @@ _BAR = 10
 _SERVER = "server "
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What the table shows besides the session: expanded servers, costs by part, and the what-if.
 
     `then` maps each tool id to its binding after the change (None if hidden); it is None without a change.

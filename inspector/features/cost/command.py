@@ -1,10 +1,11 @@
 """`toolsight cost`: what each way to deliver tools costs over a session."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import click
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.cli.composition import counter_for, features_for, open_store, require_sessions
 from inspector.cli.launch import run_headless
@@ -40,8 +41,7 @@ from inspector.tokens.plan import Assumptions, Plan, plan_of
 _KNOBS = {knob.path: knob for knob in knobs_of(Assumptions)}
 
 
-@dataclass(frozen=True, slots=True)
-class Assumed:
+class Assumed(Struct, frozen=True):
     """What a person chose: the assumptions, the names of those that were given, and the cache's lifetime."""
 
     assumptions: Assumptions

@@ -1,10 +1,11 @@
 """What a session costs under each way to deliver tools, said once for the page and the commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from inspector.config.setting import render_value
+from msgspec import Struct, to_builtins
+
+from inspector.config.setting import knobs_of, render_value
 from inspector.core.number import count, money, money_decimals, percent, saving, tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.report import NOTHING, Table
@@ -44,8 +45,7 @@ _BREAKS = 4
 _MILLION = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Priced:
+class Priced(Struct, frozen=True):
     """A priced session. `model` is the one that was asked for; `tokenizer` counted its tokens."""
 
     session: PricedSession
@@ -184,13 +184,13 @@ def _assumptions(plan: Plan, assumptions: Assumptions) -> list[tuple[str, str, s
     spread = ranges(plan, assumptions)
     return [
         (
-            field.name,
-            render_value(getattr(assumptions, field.name)),
-            " to ".join(f"{end:g}" for end in spread.get(field.name, ())),
-            str(field.metadata["about"]),
+            knob.path,
+            render_value(getattr(assumptions, knob.path)),
+            " to ".join(f"{end:g}" for end in spread.get(knob.path, ())),
+            knob.about,
         )
-        for field in fields(assumptions)
-        if field.name in plan.assumed
+        for knob in knobs_of(Assumptions)
+        if knob.path in plan.assumed
     ]
 
 
@@ -201,7 +201,7 @@ def priced_json(priced: Priced) -> dict[str, Any]:
         **session_json(session),
         "tokenizer": priced.tokenizer,
         "model": priced.model,
-        "prices": None if session.prices is None else asdict(session.prices),
+        "prices": None if session.prices is None else to_builtins(session.prices),
         "presets": [_preset_json(session.plan, preset) for preset in PRESETS],
     }
 
@@ -212,10 +212,10 @@ def session_json(session: PricedSession, *, requests: bool = True) -> dict[str, 
     return {
         "basis": plan.basis,
         "tool_tokens": plan.tool_tokens,
-        "overhead": asdict(plan.overhead),
+        "overhead": to_builtins(plan.overhead),
         "steps": plan.steps,
         "tools": len(plan.tools),
-        "terms": asdict(session.terms),
+        "terms": to_builtins(session.terms),
         "discovery": session.discovery,
         "saved": session.saved,
         "assumed": {name: getattr(session.assumed, name) for name in plan.assumed},
@@ -234,7 +234,7 @@ def _delivery_json(session: PricedSession, cost: DeliveryCost, *, requests: bool
         "cached": _cost_json(session, cost.cached, requests=requests),
         "uncached": _cost_json(session, cost.uncached, requests=False),
         "saved": session.saved_by(cost.delivery),
-        "pays_from_tools": None if found is None else asdict(found),
+        "pays_from_tools": None if found is None else to_builtins(found),
     }
 
 
@@ -273,6 +273,7 @@ def _request_json(one: RequestCost) -> dict[str, Any]:
 
 
 def _preset_json(plan: Plan, preset: CachePreset) -> dict[str, Any]:
-    return asdict(preset) | {
-        "billed": {each.value: session_cost(plan, each, preset.terms).billed for each in Delivery}
+    return {
+        **to_builtins(preset),
+        "billed": {each.value: session_cost(plan, each, preset.terms).billed for each in Delivery},
     }

@@ -1,8 +1,8 @@
 """The five ways to deliver tools, compared in a thread: tokens, cache, money, and what broke the cache."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -27,8 +27,7 @@ from inspector.tokens.plan import Assumptions, Plan, plan_of
 from widgets import Column, Record, RecordList, visible
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryComparison:
+class DeliveryComparison(Struct, frozen=True):
     """The costs of the five ways; `own` is the way in use."""
 
     priced: PricedSession
@@ -36,8 +35,7 @@ class DeliveryComparison:
     is_recorded: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(Struct, frozen=True):
     """What to compare: the `records` of a session, or none for an assumed session over the setup's tools."""
 
     setup: Setup

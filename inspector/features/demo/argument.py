@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 from zoneinfo import available_timezones
+
+from msgspec import Struct, field
 
 from inspector.features.demo.reading import FORMULA, QUERY, Reading, word_set
 from inspector.schema.json_value import JsonObject
@@ -23,8 +24,7 @@ _ZONE = word_set("zone zones timezone timezones tz")
 _CODE = word_set("path file filename sku code url uri key isbn branch repo repository id number")
 
 
-@dataclass(slots=True)
-class Source:
+class Source(Struct):
     """Where values come from: the step, and the earlier result it may refer to. Each value is used once.
 
     `about` are the stems of what the earlier rows are: an order's number is not a message's number. `asked`
@@ -51,8 +51,7 @@ class Source:
                 yield value
 
 
-@dataclass(frozen=True, slots=True)
-class Filled:
+class Filled(Struct, frozen=True):
     """Arguments, and the required parameters that have no value."""
 
     arguments: dict[str, Any]

@@ -1,9 +1,9 @@
 """The demo: nine real servers, one conversation, and what discovery saved."""
 
 import sys
-from dataclasses import replace
 
 import click
+from msgspec.structs import replace
 
 from inspector.cli.options import AS_JSON, COMMON, Options, as_json, session_command
 

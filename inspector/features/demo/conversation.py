@@ -1,8 +1,9 @@
 """The demo's conversation, printed with what discovery saved."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from inspector.cli.launch import headless
 from inspector.cli.location import database_path, fixtures_path

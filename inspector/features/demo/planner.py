@@ -6,8 +6,9 @@ What was done since the user's last message it reads from the messages alone.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.core.message import (
     AssistantMessage,
@@ -44,8 +45,7 @@ _THOUGHT = "Searching again turns up nothing new. I will go on with what I have.
 _FAILED = "I could not work that out. I am a rule-based stand-in; try simpler words."
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """A call and its result's text."""
 
     call: ToolCall
@@ -57,8 +57,7 @@ class Done:
         return bool(_ERROR.match(self.result))
 
 
-@dataclass(slots=True)
-class Attempt:
+class Attempt(Struct):
     """What was tried for one step."""
 
     searches: list[Done] = field(default_factory=list)

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, elements, fields
@@ -101,8 +102,7 @@ _QUESTION = re.compile(
 _UNITS = {"%": "percent", "°": "degree", "°c": "degree", "€": "euro", "$": "dollar", "km": "kilometer"}
 
 
-@dataclass(frozen=True, slots=True)
-class Number:
+class Number(Struct, frozen=True):
     """A number, with the stems of the words before and after it."""
 
     value: int | float
@@ -110,8 +110,7 @@ class Number:
     after: str
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """A step's values and words. `capability` are the words to search a tool by, `terms` their stems."""
 
     text: str
@@ -210,8 +209,7 @@ _ARITHMETIC = word_set("add sum total subtract multiply product divide")
 _CALLED = {"add": "sum", "multipli": "product", "divid": "quotient", "meet": "event"}
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Struct, frozen=True):
     """A tool of the model request, with the stems of its words, and the words that name its parameters."""
 
     wire: str

@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from textwrap import fill
 
 import click
+from msgspec.structs import replace
 
 from inspector.cli import location
 from inspector.cli.configuration import read_configuration

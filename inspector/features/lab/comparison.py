@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.config.profile import find_profile
 from inspector.config.setting import render_value
@@ -21,8 +22,7 @@ STATIC = "static"
 ANSWERED = "answered"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCallCost:
+class ModelCallCost(Struct, frozen=True):
     """One model call: its input tokens, those of them because of tools, and how many tools were bound.
 
     `tool_tokens` are definitions, manifest and summaries, `search_tokens` the searches and their results in
@@ -50,8 +50,7 @@ class ModelCallCost:
         return self.tool_tokens + self.search_tokens
 
 
-@dataclass(frozen=True, slots=True)
-class RunCosts:
+class RunCosts(Struct, frozen=True):
     """Sums over all model calls of a run, and counts.
 
     `steps` counts the solved steps, see `solved_steps`. `outcome` is `answered` if every turn was, else the
@@ -99,8 +98,7 @@ class RunCosts:
         return self.dollars / self.steps if self.dollars is not None and self.steps else None
 
 
-@dataclass(frozen=True, slots=True)
-class Totals(RunCosts):
+class Totals(RunCosts, frozen=True):
     """A whole session, answers paid for. `redundant` counts searches that found nothing new."""
 
     loads: int = 0
@@ -163,8 +161,7 @@ def call_costs(
                 searched = bool(wanted) and all(one.name == SEARCH_TOOLS for one in wanted)
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioResult:
+class ScenarioResult(Struct, frozen=True):
     """The result of a scenario so far; `records` are those of the whole session, `prices` its model's."""
 
     scenario: Scenario
@@ -180,8 +177,7 @@ class ScenarioResult:
         return all(finding.met for finding in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedProfile:
+class ComparedProfile(Struct, frozen=True):
     """One profile in a comparison.
 
     `static_tokens` is the cost of binding every tool, `static_input` everything that is sent then: measured
@@ -240,8 +236,7 @@ def share_saved(static: float, other: float) -> float | None:
     return 1 - other / static if static else None
 
 
-@dataclass(frozen=True, slots=True)
-class ProfileComparison:
+class ProfileComparison(Struct, frozen=True):
     """Results of one scenario. If `measured`, static binding was run, not computed from the catalog."""
 
     title: str

@@ -1,9 +1,10 @@
 """Events that a scenario expects, in their order, or never: read, compared, and what is told of each."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from inspector.core.error import ConfigError
 from inspector.core.events import EVENT_TYPES, Event, Record
@@ -27,8 +28,7 @@ _WRITTEN = frozenset(Operator) - {Operator.EQUALS}
 _WORDS = {"in_time": "times in the time window", "in_calls": "times in the last calls"}
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """A requirement on one field."""
 
     field: str
@@ -52,8 +52,7 @@ class Condition:
         return f"{_WORDS.get(self.field, self.field)} {how}{_shown(self.value)}"
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True):
     """An event of one kind that meets every condition."""
 
     kind: str
@@ -72,8 +71,7 @@ class Expectation:
         return ", ".join((self.kind, *(condition.text for condition in self.conditions)))
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """The outcome of one expectation.
 
     `seq` is the record that decided it: the one that met it, or else the nearest one, if any. `reason` is for
@@ -98,7 +96,7 @@ def expectation(entry: Mapping[str, Any]) -> Expectation:
         raise ConfigError("event is missing" if kind is None else "event must be text")
     if kind not in EVENT_TYPES:
         raise _unknown(f"there is no event '{kind}'", kind, EVENT_TYPES)
-    known = [*(field.name for field in fields(EVENT_TYPES[kind])), *EVENT_TYPES[kind].derived]
+    known = [*EVENT_TYPES[kind].__struct_fields__, *EVENT_TYPES[kind].derived]
     conditions: list[Condition] = []
     for name, value in entry.items():
         if name == "event":
@@ -168,8 +166,8 @@ def _conditions(name: str, value: Any) -> list[Condition]:
 
 def _same(expected: Any, actual: Any) -> bool:
     """Compare as JSON: a list equals a tuple, a boolean never equals a number."""
-    if is_dataclass(actual) and not isinstance(actual, type):
-        actual = asdict(actual)
+    if isinstance(actual, Struct):
+        actual = to_builtins(actual)
     if isinstance(expected, bool) or isinstance(actual, bool):
         return expected is actual
     if isinstance(expected, Mapping) and isinstance(actual, Mapping):
@@ -189,7 +187,7 @@ def _unknown(problem: str, name: str, known: Sequence[str] | Mapping[str, Any]) 
 
 
 def _shown(value: Any) -> str:
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
+    if isinstance(value, Struct):
+        value = to_builtins(value)
     text = compact(value)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,8 +1,9 @@
 """What is known of scenarios and of how they went, as tables and lines, and as programs read it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from inspector.core.budget import Prices
 from inspector.core.number import count, money, saving
@@ -95,7 +96,7 @@ def scenario_json(one: NamedScenario) -> dict[str, Any]:
 
 
 def _expectation(wanted: Expectation) -> dict[str, Any]:
-    return {"event": wanted.kind, "conditions": [asdict(condition) for condition in wanted.conditions]}
+    return {"event": wanted.kind, "conditions": [to_builtins(condition) for condition in wanted.conditions]}
 
 
 def played_json(played: Played) -> dict[str, Any]:
@@ -148,8 +149,10 @@ def _totals(had: Totals) -> dict[str, Any]:
     # These are what the sums of a comparison rest on, and are no figures of a call.
     inner = ("billed", "static_tokens")
     return {
-        **asdict(had),
-        "costs": [{key: one for key, one in asdict(cost).items() if key not in inner} for cost in had.costs],
+        **to_builtins(had),
+        "costs": [
+            {key: one for key, one in to_builtins(cost).items() if key not in inner} for cost in had.costs
+        ],
         "model_calls": had.model_calls,
         "tool_tokens": had.tool_tokens,
         "discovery_tokens": had.discovery_tokens,

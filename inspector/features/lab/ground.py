@@ -1,9 +1,11 @@
 """What a lab runs: scenarios in their files, and races on a ground, where nothing does harm twice."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.config.profile import find_profile
@@ -20,8 +22,7 @@ from inspector.loop.approval import CLAIMED_SINCE, why_ask
 from inspector.session.view import SessionView
 
 
-@dataclass(frozen=True, slots=True)
-class Ground:
+class Ground(Struct, frozen=True):
     """A session's configuration with its secrets as they were read, its toolset and its model.
 
     `api_base` is the model's address and `window` its size in tokens, "" and 0 for what is known of it.
@@ -120,8 +121,7 @@ def static_settings(values: Mapping[str, Any]) -> dict[str, Any]:
     return {path: value for path, value in values.items() if path not in own}
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioFile:
+class ScenarioFile(Struct, frozen=True):
     """A scenario and its file; `scenario` is None if the file has a `problem`."""
 
     path: Path

@@ -8,7 +8,6 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
 from pathlib import Path
@@ -16,6 +15,8 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.cli.composition import make_connector, make_workbench, open_memory
 from inspector.cli.configuration import demo_configuration, is_the_demo, read_configuration, with_chosen
@@ -41,8 +42,7 @@ from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 
 
-@dataclass(frozen=True, slots=True)
-class OpenLab:
+class OpenLab(Struct, frozen=True):
     """A connected workbench, and a scenario's run on it."""
 
     bench: Workbench
@@ -145,8 +145,7 @@ def _named_configuration(options: Options) -> Configuration | None:
     return read_configuration(options).unrestricted if is_named else None
 
 
-@dataclass(frozen=True, slots=True)
-class NamedScenario:
+class NamedScenario(Struct, frozen=True):
     """A scenario, the name it was asked for by, and its file."""
 
     name: str
@@ -165,8 +164,7 @@ class NamedScenario:
         return f"demo/script:{self.path}"
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
+class Played(Struct, frozen=True):
     """A scenario's result, and the session that recorded it."""
 
     name: str

@@ -1,11 +1,12 @@
 """Scenarios: runs one, shows what came of each of its expectations, and replays the run in Trace."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -43,8 +44,7 @@ _COLUMNS = (
 _TEXT, _GAP = 600, "   "
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Struct, frozen=True):
     """The progress of a run: the state of its session so far, and its user messages (`turns`)."""
 
     file: ScenarioFile

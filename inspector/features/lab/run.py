@@ -6,9 +6,10 @@ As the scenario says, the tools of servers change on the way, and calls fail. Th
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from functools import partial
 from math import inf
+
+from msgspec.structs import replace
 
 from inspector.access.restriction import NOT_A_SETTING
 from inspector.config.setting import value_of

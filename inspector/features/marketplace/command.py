@@ -3,12 +3,13 @@
 import os
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from inspector.access.restriction import require_whole
 from inspector.cli.composition import make_workbench, open_memory
@@ -204,7 +205,7 @@ def search(query: str, limit: int, chosen: Options, catalogs: tuple[str, ...]) -
     async def work(bench: Workbench) -> None:
         if query:
             found = await _settled_search(bench, query, limit)
-            show(asdict(found), suggestion_lines(found))
+            show(to_builtins(found), suggestion_lines(found))
             return
         market = marketplace_of(bench)
         plugins = [plugin_json(market, one) for one in market.plugins]

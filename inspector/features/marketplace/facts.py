@@ -2,8 +2,10 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from typing import Any
+
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from inspector.config.server_change import Addition, Removal, ServerChange
 from inspector.config.suspect import lookalikes
@@ -85,7 +87,7 @@ def plugin_list(plugins: Sequence[Plugin], server_of: Callable[[Plugin], str]) -
 
 def plugin_json(market: Marketplace, plugin: Plugin) -> dict[str, Any]:
     """Everything that is known of a plugin, and what installing it would start."""
-    known = asdict(plugin)
+    known: dict[str, Any] = to_builtins(plugin)
     known["installed_as"] = market.server_of(plugin)
     for variable in known["package"]["variables"]:
         if variable["secret"]:

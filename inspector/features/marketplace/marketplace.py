@@ -5,9 +5,10 @@ Nothing here starts or changes anything: only a person's command does.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from threading import RLock
+
+from msgspec.structs import replace
 
 from inspector.access.restriction import require_whole
 from inspector.config.server_change import Addition, Removal

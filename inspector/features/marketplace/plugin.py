@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind, package_run
@@ -25,8 +26,7 @@ _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+!_-]*")
 _TAG = re.compile(r"[0-9A-Za-z][0-9A-Za-z._-]{0,127}")
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
+class Variable(Struct, frozen=True):
     """A value that the server wants. In an argument or address, `{name}` stands for one of the place text."""
 
     name: str
@@ -37,16 +37,14 @@ class Variable:
     place: Literal["env", "header", "text"] = "env"
 
 
-@dataclass(frozen=True, slots=True)
-class PluginTool:
+class PluginTool(Struct, frozen=True):
     """One tool of a plugin, as its publisher describes it."""
 
     name: str
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Package:
+class Package(Struct, frozen=True):
     """What would be started: a `command` with `args`, or a `url`.
 
     `kind`, `identifier` and `version` are its publisher's words; what is run is in the command alone.
@@ -75,8 +73,7 @@ class Package:
         return run.label if run is not None else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(Struct, frozen=True):
     """One entry of a catalog. `price` is in US dollars a month, `rating` from 0 to 5; None if nobody says.
 
     `publisher` is the organisation that says so itself, `origin` the catalog that the entry is from.

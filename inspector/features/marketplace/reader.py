@@ -5,10 +5,10 @@ import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, to_builtins
 from pydantic import BaseModel, ConfigDict, Field
 
 from inspector.config.file import MEGABYTE, load_value, unusable
@@ -237,8 +237,7 @@ _NOTHING: Mapping[str, str] = {}
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Catalogs:
+class Catalogs(Struct, frozen=True):
     """The plugins of catalogs, and what is wrong with the entries and files that were left out."""
 
     plugins: tuple[Plugin, ...] = ()
@@ -312,6 +311,6 @@ def keep_catalog(folder: Path, name: str, plugins: Sequence[Plugin]) -> Path:
 
 
 def _written(plugin: Plugin) -> dict[str, Any]:
-    data = asdict(plugin)
+    data: dict[str, Any] = to_builtins(plugin)
     del data["origin"]
     return data

@@ -4,11 +4,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import Field
 
 from inspector.config.file import open_file, unusable
@@ -20,17 +20,12 @@ from inspector.core.tool import Tool, acting_meta, task_support
 from inspector.mcp.recorded_link import Claims
 from inspector.search.index.document import MAX_EMBEDDED
 from inspector.search.index.vocabulary import spaced
-from inspector.store.codec import decode_value, encode_value
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
+from inspector.store.codec import decode_as, encode
 
 _HINT = "Import the tools again into another database."
 
 
-@dataclass(frozen=True, slots=True)
-class RegisteredTool:
+class RegisteredTool(Struct, frozen=True):
     """One version of a tool. `origin` says where it came from: a server's name, a file, another registry.
 
     `version` counts from 1 for each tool id; `hash` is `definition_hash` of the tool; `at` is when this
@@ -46,16 +41,14 @@ class RegisteredTool:
     is_there: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
+class Neighbour(Struct, frozen=True):
     """A tool near a query: `similarity` is the cosine of both vectors, -1 to 1."""
 
     found: RegisteredTool
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class SyncReport:
+class SyncReport(Struct, frozen=True):
     """What a synchronisation did: how many tools are new or back, changed, as they were, and gone."""
 
     added: int = 0
@@ -75,22 +68,15 @@ def embedded_text(tool: Tool) -> str:
 
 def definition_of(tool: Tool) -> str:
     """The definition to be stored."""
-    return encode_value(_adapter().dump_python(tool, warnings=False))
+    return encode(tool)
 
 
 def tool_in(definition: str) -> Tool:
     """The tool of a definition as stored. Raises StoreError if it is damaged, or another program's."""
     try:
-        return _adapter().validate_python(decode_value(definition))
-    except (ValueError, RecursionError) as error:
+        return decode_as(definition, Tool)
+    except ValueError as error:
         raise StoreError(f"a tool in the registry cannot be read: {error}", hint=_HINT) from error
-
-
-@cache
-def _adapter() -> "TypeAdapter[Tool]":
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(Tool)
 
 
 # Of an id or an origin in UTF-8. PostgreSQL stores some characters in five times as many bytes, and an entry

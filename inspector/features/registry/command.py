@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
+from msgspec import to_builtins
 
 from inspector.access.restriction import AccessControl, require_whole
 from inspector.cli.composition import make_embedder
@@ -135,7 +135,7 @@ def _import_files(kept: ToolRegistry, files: Sequence[Path]) -> tuple[bool, bool
         except ConfigError as error:
             say(f"error: {error.message}\nhint:  {error.hint}", err=True)
     show(
-        [{"file": str(file), **asdict(report)} for file, report in reports.items()],
+        [{"file": str(file), **to_builtins(report)} for file, report in reports.items()],
         (f"{file}: {report_text(report)}" for file, report in reports.items()),
     )
     return len(reports) == len(files), bool(reports)
@@ -149,7 +149,7 @@ def _import_servers(kept: ToolRegistry, options: Options) -> tuple[bool, bool]:
             return synchronise(kept, bench, at=SystemClock().now())
 
     done = run(work())
-    show([asdict(one) for one in done], [Table.of(_SYNCHRONISED, done)])
+    show([to_builtins(one) for one in done], [Table.of(_SYNCHRONISED, done)])
     return all(one.report for one in done), True
 
 
@@ -234,7 +234,7 @@ def registry(context: click.Context, /, embeds: bool, chosen: Options) -> None:
         _embed_all(library)
     else:
         known = library.overview()
-        show({"tools": known.tools, **asdict(known)}, _status(known, whole=library.sight().is_whole))
+        show({"tools": known.tools, **to_builtins(known)}, _status(known, whole=library.sight().is_whole))
 
 
 def _status(known: Overview, *, whole: bool) -> Iterator[str | Table]:
@@ -268,7 +268,7 @@ def _search_federation(options: Options, query: str, limit: int) -> None:
         | tool_json(one.neighbour.found, None if one.peer else health)
         for one in done.found
     ]
-    show({"found": found, "peers": [asdict(one) for one in done.answers]}, _federated(done))
+    show({"found": found, "peers": [to_builtins(one) for one in done.answers]}, _federated(done))
 
 
 def _settings(options: Options) -> FederationSettings:

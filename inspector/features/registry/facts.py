@@ -1,9 +1,10 @@
 """What is known of registered tools, for page, terminal and programs: health, versions, search results."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from msgspec import Struct, field, to_builtins
 
 from inspector.core.access import Sight
 from inspector.core.definition import definition_changes, shown_changes
@@ -33,8 +34,7 @@ class HealthState(StrEnum):
 _WORST = (BreakerState.OPEN, BreakerState.HALF_OPEN)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolHealth:
+class ToolHealth(Struct, frozen=True):
     """The calls of one tool in all recorded sessions, and the breaker in front of it.
 
     `failed` counts every call without a result, the tool's own errors too. `last_call` is in seconds since
@@ -72,8 +72,7 @@ class ToolHealth:
         return ", ".join(known)
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Struct, frozen=True):
     """The health of every tool by its id; `breakers` are the states of breakers by name."""
 
     outcomes: Mapping[str, ToolOutcomes] = field(default_factory=dict)
@@ -150,7 +149,7 @@ def tool_json(found: RegisteredTool, health: Health | None) -> dict[str, Any]:
             "name": tool.name,
             "description": tool.description,
             "input_schema": tool.input_schema,
-            "annotations": asdict(tool.annotations),
+            "annotations": to_builtins(tool.annotations),
             "output_schema": tool.output_schema,
             "title": tool.title,
             "tags": tool.tags,
@@ -160,7 +159,7 @@ def tool_json(found: RegisteredTool, health: Health | None) -> dict[str, Any]:
         "hash": found.hash,
         "at": found.at,
         "is_there": found.is_there,
-        "health": None if known is None else {"state": known.state, **asdict(known)},
+        "health": None if known is None else {"state": known.state, **to_builtins(known)},
     }
 
 

@@ -18,12 +18,12 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Annotated
 
+from msgspec import Struct
 from pydantic import AfterValidator, Field
 
 from inspector.access.policy_file import load_policy, load_yaml
@@ -40,16 +40,14 @@ from inspector.search.index.document import MAX_EMBEDDED
 from inspector.search.index.semantics import Embedder
 
 
-@dataclass(frozen=True, slots=True)
-class Located:
+class Located(Struct, frozen=True):
     """A tool that was found, and the peer whose registry has it; "" for one's own."""
 
     peer: str
     neighbour: Neighbour
 
 
-@dataclass(frozen=True, slots=True)
-class PeerAnswer:
+class PeerAnswer(Struct, frozen=True):
     """What a peer added: how many of the results are its tools, and `why` it added none where it failed.
 
     `refused` counts tools of its answer that were left out: with a vector that is not that of their text,
@@ -62,8 +60,7 @@ class PeerAnswer:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Federated:
+class Federated(Struct, frozen=True):
     """The nearest tools of all registries, nearest first, and the answer of each peer in their order."""
 
     found: tuple[Located, ...] = ()
@@ -131,8 +128,7 @@ _SECONDS = 5.0
 LATE = "it did not answer in time"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """A peer that can be searched. `sight` says what we may see there; both raise ToolsightError.
 
     They are called in a thread of the peer's own.
@@ -143,8 +139,7 @@ class Member:
     sight: Callable[[], Sight] = lambda: EVERYTHING
 
 
-@dataclass(frozen=True, slots=True)
-class PeerQuestion:
+class PeerQuestion(Struct, frozen=True):
     """What all registries are asked: the `limit` tools nearest to a vector of a model."""
 
     model: str
@@ -180,8 +175,7 @@ def search_all(
     return Federated(found, tuple(told))
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
+class _Answer(Struct, frozen=True):
     near: tuple[Neighbour, ...] = ()
     refused: int = 0
     why: str = ""

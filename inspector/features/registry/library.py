@@ -1,7 +1,8 @@
 """The registry as pages and commands have it: what it tells whom, and what fills it."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from inspector.access.restriction import require_whole
 from inspector.core.access import EVERYTHING, Sight
@@ -24,8 +25,7 @@ FILL = "fill the registry"
 """What only the administrator does."""
 
 
-@dataclass(frozen=True, slots=True)
-class Overview:
+class Overview(Struct, frozen=True):
     """How many tools there are of each origin, and how many of all are `embedded` by the `model`.
 
     `model` is "" where nothing embeds.
@@ -40,8 +40,7 @@ class Overview:
         return sum(self.origins.values())
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(Struct, frozen=True):
     """Some tools of a list, and how long the whole list is."""
 
     tools: tuple[RegisteredTool, ...]
@@ -184,8 +183,7 @@ def _as_stored(vectors: Sequence[Sequence[float]]) -> list[bytes]:
     return [row.tobytes() for row in np.asarray(vectors, "<f4")]
 
 
-@dataclass(frozen=True, slots=True)
-class Synchronised:
+class Synchronised(Struct, frozen=True):
     """What came of one server: the report, or `why` there is none."""
 
     server: str

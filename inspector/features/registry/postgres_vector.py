@@ -7,8 +7,9 @@ enough to find the candidates; their similarities are computed from the vectors 
 import re
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from inspector.core.access import Sight
 from inspector.features.registry.postgres_database import LOCK, PostgresDatabase
@@ -88,8 +89,7 @@ WITH (m = {m}, ef_construction = {ef_construction})
 _HEADER, _END = b"PGCOPY\n\xff\r\n\0" + bytes(8), struct.pack(">h", -1)
 
 
-@dataclass(frozen=True, slots=True)
-class VectorTable:
+class VectorTable(Struct, frozen=True):
     """The table of a model's vectors with this many dimensions."""
 
     number: int

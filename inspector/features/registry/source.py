@@ -8,9 +8,11 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.access.reach import reaches
 from inspector.cli.composition import open_breakers
@@ -76,8 +78,7 @@ def stored_tools(options: Options) -> "RegistrySource":
     return RegistrySource(cache(partial(open_registry, options)))
 
 
-@dataclass(frozen=True, slots=True)
-class RegistrySource:
+class RegistrySource(Struct, frozen=True):
     """The tools of a registry as `StoredTools`. `opened` gives the same registry each time."""
 
     opened: Callable[[], ToolRegistry]

@@ -4,7 +4,6 @@ import re
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
@@ -12,6 +11,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.core.access import Sight
@@ -244,8 +244,7 @@ WHERE model = ? AND length(vector) = ? AND key IN (SELECT key FROM registry_tool
 """
 
 
-@dataclass(frozen=True)
-class _Table:
+class _Table(Struct, frozen=True, dict=True):
     """The tools in order of their ids: their numbers, and each one's row in `vectors`.
 
     Tools with the same text share a row.

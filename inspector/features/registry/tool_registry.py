@@ -3,8 +3,9 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
+
+from msgspec import Struct, field
 
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.tool import Tool
@@ -30,8 +31,7 @@ _PAGE = 500
 _NO_KEY = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(Struct, frozen=True):
     """SQL with its parameters by name."""
 
     sql: str
@@ -47,8 +47,7 @@ def seen_of(sight: Sight, any_of: Callable[[Sequence[str], str], Condition]) -> 
     return Condition(f"({granted.sql}) AND ({allowed.sql})", {**granted.parameters, **allowed.parameters})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
+class Dialect(Struct, frozen=True, kw_only=True):
     """What a database calls the parts of the registry's statements, and how it keeps texts.
 
     In its clauses `t` is a tool that is known and `v` one of its versions; `id` alone is that of either.

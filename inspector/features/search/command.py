@@ -2,10 +2,11 @@
 
 import sys
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import click
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from inspector.cli.composition import chosen_model
 from inspector.cli.launch import (
@@ -154,22 +155,22 @@ def _check(query: str, tool_id: str, clients: Sequence[Client], ranker: str, *, 
 async def _search(bench: Workbench, request: SearchRequest, client: Client | None, *, reword: bool) -> None:
     reworded = await bench.reword(request.query) if reword else None
     report = bench.search(request if reworded is None else reworded.of(request))
-    asked, lines = ({}, ()) if reworded is None else (asdict(reworded), (reworded.line,))
+    asked, lines = ({}, ()) if reworded is None else (to_builtins(reworded), (reworded.line,))
     market = bench.state.marketplace
-    beyond = {} if market is None else {"marketplace": asdict(market)}
-    data = {"answer": report.answer, **asdict(report), "metadata": metadata(report, bench.catalog.by_id)}
+    beyond = {} if market is None else {"marketplace": to_builtins(market)}
+    data = {"answer": report.answer, **to_builtins(report), "metadata": metadata(report, bench.catalog.by_id)}
     show(data | asked | beyond | search_json(client), (*lines, *search_report(report), *further(market)))
 
 
 def _compare(bench: Workbench, query: str) -> None:
     found = compare_rankers(bench.retrieval.rankers, query, RANKERS)
-    show(asdict(found), rankers_report(found))
+    show(to_builtins(found), rankers_report(found))
 
 
 def _steps(bench: Workbench, query: str) -> None:
     retrieval = bench.retrieval
     found = by_step(retrieval.rankers, retrieval.ranker_name, query, retrieval.rules)
-    show(asdict(found), steps_report(found))
+    show(to_builtins(found), steps_report(found))
 
 
 async def _show_why(
@@ -196,10 +197,15 @@ async def _show_why(
         )
         proposals = (trial if model is None else await trial.written_by(model)).all()
     tried = [
-        {"sentence": one.sentence, "description": one.description, "effect": asdict(one.effect), "by": one.by}
+        {
+            "sentence": one.sentence,
+            "description": one.description,
+            "effect": to_builtins(one.effect),
+            "by": one.by,
+        }
         for one in proposals
     ]
-    data = asdict(found) | {"proposals": tried} | search_json(client)
+    data = to_builtins(found) | {"proposals": tried} | search_json(client)
     show(data, why_report(found, proposals, rules, len(retrieval.index.tools)))
     return not found.cut
 
@@ -226,11 +232,10 @@ def _show_draft(
     counted = {"tokens": {"before": was, "after": now}}
     last = f"labelled requests: {evalset.name}, ranked by {effect.ranker}; draft only."
     lines = edit_report(effect, was, now, retrieval.rules.threshold)
-    show(asdict(effect) | counted | search_json(client), [*lines, last])
+    show(to_builtins(effect) | counted | search_json(client), [*lines, last])
 
 
-@dataclass(frozen=True, slots=True)
-class _Loaded:
+class _Loaded(Struct, frozen=True):
     """What a client would load for a query, and the rank of the tool that is looked for, if it gets it."""
 
     client: Client

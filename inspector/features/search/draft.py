@@ -3,10 +3,10 @@
 import difflib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -82,8 +82,7 @@ _NO_RANK = "–"
 _WIDE = 90
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """The effect of an edit so far: None is not computed yet, `problem` is why it cannot be.
 
     `threshold` is the least confidence of `found`. `lines` says how many other lines of the file of requests
@@ -212,8 +211,7 @@ MOST_PARAMETERS = 60
 _KEYS_OF_OTHERS = frozenset({"f6", "f7", "ctrl+y,super+y"})
 
 
-@dataclass(frozen=True, slots=True)
-class FieldText:
+class FieldText(Struct, frozen=True):
     """A text as a field shows it. An unedited text is returned unchanged, hidden characters included."""
 
     text: str

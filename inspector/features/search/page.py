@@ -1,8 +1,8 @@
 """The place Find: one query, its results, and on the right what explains them."""
 
-from dataclasses import replace
 from typing import ClassVar
 
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

@@ -1,9 +1,9 @@
 """One query under every ranker, where one can be chosen."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
@@ -30,8 +30,7 @@ COLUMNS = (
 _LISTED = 15
 
 
-@dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranked(Struct, frozen=True):
     """What one ranker answers: every tool's standing, over these tools."""
 
     standings: Standings

@@ -1,8 +1,9 @@
 """The list of results and of what missed, and the line of the person's own tool, however far down."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -42,8 +43,7 @@ _OWN = "▸"
 _WIDE = 76
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
+class Own(Struct, frozen=True):
     """The person's own tool: its hit, None while that is being looked for, and of how many tools."""
 
     tool_id: str = ""

@@ -3,10 +3,12 @@
 import re
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Self
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -35,8 +37,7 @@ from widgets import PlainInput, middle, plain, visible
 NO_QUERY = "Search first: type a query and press enter."
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """A request with its report, the hit under the cursor, and the person's own tool, "" if none is named.
 
     `also` are the other requests on the worklist that should find this tool.
@@ -179,8 +180,7 @@ class Rewords(BaseScreen):
         self.drop_running()
 
 
-@dataclass(frozen=True, slots=True)
-class Search:
+class Search(Struct, frozen=True):
     """A request, its report, and what it was made over.
 
     `index` is None for a report of the conversation, which stays as it was. `asked_of` holds the tools when

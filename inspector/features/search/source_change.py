@@ -1,9 +1,9 @@
 """A proposal as a change of the server's source: shown, written after a yes, or kept as a draft."""
 
 from abc import abstractmethod
-from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace
 from textual import on
 from textual.content import Content
 

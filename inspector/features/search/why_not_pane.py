@@ -1,9 +1,10 @@
 """Why a search does not return a tool, or not first, and which sentences in its description would help."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
+from msgspec.structs import replace
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content

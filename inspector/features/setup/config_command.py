@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from itertools import groupby
 from textwrap import fill
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from inspector.cli.launch import problem_line, require_policy, run_headless
 from inspector.cli.location import keys_path, read_keys
@@ -160,7 +160,7 @@ def _wrapped(text: str) -> str:
 
 def _as_object(knob: Knob, effective: Settings, origin: Origin) -> Mapping[str, Any]:
     value = {"value": value_of(effective, knob.path), "default": knob.default}
-    return {**asdict(knob), **value, "origin": _origin(origin)}
+    return {**to_builtins(knob), **value, "origin": _origin(origin)}
 
 
 def _profiles() -> Iterator[str]:

@@ -8,12 +8,12 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import click
+from msgspec import Struct, to_builtins
 
 from inspector import __version__
 from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_store
@@ -56,7 +56,7 @@ def models() -> None:
     """
     local = LocalModelServers()
     found = asyncio.run(_found(local))
-    data = [{**asdict(model), "options": _options(model)} for model in found]
+    data = [{**to_builtins(model), "options": _options(model)} for model in found]
     show(data, _models(found, local.servers))
 
 
@@ -98,7 +98,7 @@ def orphans(end: bool, chosen: Options) -> None:
     found = find_orphans()
     columns = (Column("pid", "pid", NUMBER), Column("started"), Column("command"))
     told = count(len(found), "orphaned process", "orphaned processes")
-    show(found, [Table.of(columns, found), told])
+    show([one._asdict() for one in found], [Table.of(columns, found), told])
     left = end_orphans() if end and found else []
     if left:
         say(f"still running after being killed: {', '.join(map(str, left))}", err=True)
@@ -131,7 +131,7 @@ def breakers(names: tuple[str, ...], chosen: Options) -> None:
         ordered = sorted(known.items(), key=lambda pair: (_ORDER[pair[1].state], pair[1].name, pair[0].tool))
         data = [
             {
-                **asdict(breaker),
+                **to_builtins(breaker),
                 "failure_rate": breaker.failure_rate,
                 "server": key.server,
                 "tool": key.tool,
@@ -186,8 +186,7 @@ _PACKAGES = ("textual", "mcp", "litellm", "fastembed", "tiktoken")
 _MODEL = "openai/gpt-5"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Struct, frozen=True):
     """What was looked at, whether it works, what was found, and what to do about it."""
 
     name: str

@@ -4,9 +4,11 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.clients.client import KEEPS_OUT, Client, Kind
 from inspector.clients.deliver import deliver
@@ -38,8 +40,7 @@ _SHAPES = {WORKS: "✓", LOOK: "!", LOST: "✕"}
 _Part = ClientConfiguration | Unreadable
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(Struct, frozen=True):
     """What was looked at, what it is to the tools behind it, and what was found.
 
     `cure` says what to change, at the `place` (FILE:LINE).

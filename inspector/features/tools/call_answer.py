@@ -2,11 +2,11 @@
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -43,8 +43,7 @@ _NAMED = "name"
 _RUNNING = Content.styled("calling …", "$text-warning")
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """What is shown of a call. `changes` is how its result differs from the one before, None without one."""
 
     line: Content
@@ -177,8 +176,7 @@ def compared(changes: tuple[str, ...] | None) -> Content:
     return Content.styled(f"   {told}", "$text-warning" if changes else MUTED)
 
 
-@dataclass(frozen=True, slots=True)
-class PastCall:
+class PastCall(Struct, frozen=True):
     """A call that a form offers again, with its result if it had one. `row` is how a list shows it."""
 
     arguments: JsonObject

@@ -3,11 +3,11 @@
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import Struct
 
 from inspector.access.restriction import OpenedConfiguration
 from inspector.cli.configuration import read_configuration
@@ -83,8 +83,7 @@ def call(
     run(_called(tool, words, chosen, _Wanted(before, save, files, form)))
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(Struct, frozen=True):
     """What becomes of a call: compared with an earlier one, saved by a name or in files, or only printed."""
 
     before: SavedCall | None

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.schema.json_value import JsonObject
 from inspector.schema.reading import type_text, types_of
@@ -26,8 +28,7 @@ _ANY = 'Any JSON: true, 7, "text".'
 Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class CallForm:
+class CallForm(Struct, frozen=True):
     """The fields, and for each the path of its value in the arguments."""
 
     fields: tuple[Field, ...]
@@ -66,8 +67,7 @@ class CallForm:
         return is_fit and self.arguments(shown) == arguments
 
 
-@dataclass(frozen=True, slots=True)
-class _Check:
+class _Check(Struct, frozen=True):
     """What a parameter's schema objects to; "" also if that cannot be checked. As JSON, anything is sent."""
 
     schema: JsonObject

@@ -4,10 +4,10 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from inspector.cli.launch import as_clients, options_as, run_headless
 from inspector.cli.options import COMMON, Options, as_json, session_command
@@ -102,7 +102,7 @@ def servers(wire: str, ping: bool, enter: str | None, leave: str | None, chosen:
         found = deliveries_in(listed_in(bench))
         data = [
             {
-                **asdict(one),
+                **to_builtins(one),
                 **offered,
                 "flaws": of,
                 "notes": _notes(bench, one.name),

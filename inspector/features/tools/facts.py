@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import to_builtins
 
 from inspector.clients.client import Kind
 from inspector.clients.delivery import ServerDelivery, Verdict
@@ -149,13 +150,13 @@ def verdict_json(one: ServerDelivery) -> dict[str, Any]:
 
 def frame_json(frame: Frame) -> dict[str, Any]:
     """A message, with what it is in words."""
-    return {**asdict(frame), "what": frame.what, "cut": frame.is_cut}
+    return {**to_builtins(frame), "what": frame.what, "cut": frame.is_cut}
 
 
 def tool_json(session: SessionView, tool: Tool) -> dict[str, Any]:
     """A tool with its state, and what is to be known before it is called."""
     return {
-        **asdict(session.state.tools[tool.id]),
+        **to_builtins(session.state.tools[tool.id]),
         "description": tool.description,
         "definition": definition(tool),
         "annotations": tool.annotations,

@@ -2,11 +2,12 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+from msgspec import Struct, field
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -63,8 +64,7 @@ def offer_heading(offer: Offer) -> Content:
     return Content.assemble(name, (uri, MUTED), about)
 
 
-@dataclass(slots=True)
-class _Shelf:
+class _Shelf(Struct):
     """A server's list over one connection."""
 
     link: object = None

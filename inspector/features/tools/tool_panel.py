@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
+from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.containers import Container, VerticalScroll
 from textual.content import Content
@@ -81,8 +82,7 @@ _MOST = 12
 _EVENTS = (SearchPerformed.kind, CallStarted.kind, CallFinished.kind)
 
 
-@dataclass(frozen=True, slots=True)
-class ToolRecord:
+class ToolRecord(Struct, frozen=True):
     """What is known of a tool beside its definition; it takes a moment to find out.
 
     `clients` has what becomes of it in each, by the client's name, `requests` its places in searches, each

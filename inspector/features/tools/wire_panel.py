@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from msgspec import Struct
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -66,8 +66,7 @@ NO_REQUEST = "It answers no request that is in the log."
 NO_ANSWER = "There is no answer to it in the log."
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(Struct, frozen=True):
     """A request and its answer, or any other message alone; `note` says what is not as usual."""
 
     parts: tuple[Frame, ...]

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import to_builtins
 
 from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.location import database_path, tap_notes_path
@@ -69,7 +69,7 @@ def sessions(context: click.Context, /, chosen: Options) -> None:
             say(f"{note.text}. `toolsight doctor` lists the checks.", err=True)
         stored = open_store(chosen).sessions()
         empty = "No sessions recorded yet. Record one with `toolsight demo --headless`."
-        show(list(map(asdict, stored)), [Table.of(_SESSIONS, stored) if stored else empty])
+        show(list(map(to_builtins, stored)), [Table.of(_SESSIONS, stored) if stored else empty])
 
 
 def _say_spans(records: Sequence[Record], *, content: bool) -> None:
@@ -89,14 +89,14 @@ def _timeline_json(session: str, shown: Timeline) -> dict[str, Any]:
     moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
     return {
         "session": session,
-        "calls": list(map(asdict, shown.calls)),
+        "calls": list(map(to_builtins, shown.calls)),
         "lanes": [
             {"tool": lane.tool, "during": [state for state, _ in lane.states(1, shown.now)]}
             for lane in shown.lanes
         ],
-        "moves": list(map(asdict, moves)),
+        "moves": list(map(to_builtins, moves)),
         "rest": shown.rest(shown.now),
-        "tally": asdict(shown.tally(shown.now)),
+        "tally": to_builtins(shown.tally(shown.now)),
     }
 
 

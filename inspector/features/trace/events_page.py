@@ -1,9 +1,10 @@
 """The events page: every event of the session."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
 from typing import ClassVar
 
+from msgspec import to_builtins
+from msgspec.structs import replace
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container
@@ -113,10 +114,10 @@ class EventsScreen(GroupedPage):
 
     def draw_detail(self) -> None:
         record, detail = self._shown.get(self.key), self.query_one(JsonTree)
-        detail.value = asdict(record.event) if record else None
+        detail.value = to_builtins(record.event) if record else None
         detail.border_title = f"#{record.seq} {record.kind}" if record else "Event"
 
     def opened(self, key: str) -> None:
         record = self._shown[key]
-        data = None if isinstance(record.event, Failed) else asdict(record.event)
+        data = None if isinstance(record.event, Failed) else to_builtins(record.event)
         self.app.push_screen(DetailScreen(f"#{record.seq} {record.kind}", full_text(record.event), data))

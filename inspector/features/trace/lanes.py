@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msgspec import Struct
 from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
@@ -32,8 +33,7 @@ _NO_TOOLS = "No tools yet: they appear as servers connect (see Tools) and move a
 _NONE_MOVED = "No tool has moved in this session yet. Press f to show all tools."
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """The columns on screen: `count` of them from `first` on, each `cell` wide, one with the cursor.
 
     `names` is the width of the tools' names, `cells` that of all columns.

@@ -1,9 +1,9 @@
 """The rows of the sessions page: what is known of a session at a glance."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
+from msgspec import Struct
 from textual.content import Content
 
 from inspector.core.number import count, money, shown_moment, tokens
@@ -34,8 +34,7 @@ def facts(found: Sequence[SessionSummary]) -> Content:
     return Content(f"{count(len(found), 'session')}, {others:,} of other agents")
 
 
-@dataclass(frozen=True, slots=True)
-class Outline:
+class Outline(Struct, frozen=True):
     """What a row shows of a session's findings, made when it had so many events."""
 
     events: int = 0

@@ -3,11 +3,10 @@
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from importlib.resources import files
 
-from pydantic import TypeAdapter
+from msgspec import Struct, convert
 
 from inspector.core.error import FailureKind, ModelError
 from inspector.core.number import duration
@@ -16,8 +15,7 @@ from inspector.loop.model.failure import Failure, host_of, read_failure
 from inspector.tokens.accounting import model_entry, shipped_models
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """A kind of failure: it has one of the statuses or exception classes, or its text matches.
 
     `message` and the hints are for `str.format`; the message is what a person is told, without the status.
@@ -42,7 +40,7 @@ class Kind:
 
 
 _TEXTS = tomllib.loads(files(__package__).joinpath("kinds.toml").read_text(encoding="utf-8"))
-KINDS = TypeAdapter(tuple[Kind, ...]).validate_python(_TEXTS["kind"])
+KINDS = convert(_TEXTS["kind"], tuple[Kind, ...])
 """The first that fits counts."""
 
 
@@ -53,8 +51,7 @@ _MISSING_KEY = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """Who was asked for an answer.
 
     `keys` are the environment variables that the provider reads and that are not set.

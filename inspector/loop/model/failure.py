@@ -5,10 +5,11 @@ import os
 import re
 import ssl
 from collections.abc import Iterator
-from dataclasses import dataclass
 from textwrap import shorten
 from typing import Any
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from inspector.core.redaction import clean, learn_environment
 from inspector.schema.json_value import read_value
@@ -38,8 +39,7 @@ _NETWORK = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """A failed request, read from an exception of litellm and those below it; without secrets.
 
     `names` are the classes of the exception and its causes, `status` is the HTTP status, 0 without an answer,

@@ -7,8 +7,9 @@ import re
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.core.error import ModelError
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, TextDelta, ToolMessage, Usage
@@ -121,8 +122,7 @@ DEFAULT_WINDOW = 128_000
 _OLLAMA = "ollama/"
 
 
-@dataclass(frozen=True, slots=True)
-class _Known:
+class _Known(Struct, frozen=True):
     """What litellm knows about a model after it is imported; the defaults are for an unknown model."""
 
     max_output: int | None = None

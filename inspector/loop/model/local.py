@@ -4,8 +4,10 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.error import ModelError
 from inspector.core.ports import OWN_ADDRESS, ChatModel, LocalModel
@@ -123,8 +125,7 @@ _SECONDS_AT = 5.0
 _LONGEST_ANSWER = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class LocalServer:
+class LocalServer(Struct, frozen=True):
     """A kind of server, the port it usually has, what it is asked, and how its answers are read.
 
     `read` gets the address that litellm takes, which is the server's with `suffix`.

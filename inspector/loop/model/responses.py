@@ -8,8 +8,10 @@ says follows as a developer message. Source: OpenAI's guide, Tool search: client
 import json
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.error import ModelError
 from inspector.core.message import (
@@ -39,15 +41,13 @@ def sendable_copy(value: Any) -> Any:
     return [sendable_copy(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-@dataclass(slots=True)
-class _Call:
+class _Call(Struct):
     id: str = ""
     name: str = ""
     arguments: str = ""
 
 
-@dataclass(slots=True)
-class Assembly:
+class Assembly(Struct):
     """Assembles a streamed reply. Providers leave out indexes and ids, and split arguments anywhere."""
 
     text: str = ""
@@ -215,8 +215,7 @@ def _result(message: ToolMessage) -> list[Item]:
     return [output, *more]
 
 
-@dataclass(slots=True)
-class ResponsesAssembly:
+class ResponsesAssembly(Struct):
     """Assembles a streamed response from its events."""
 
     text: str = ""

@@ -10,11 +10,13 @@ from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from copy import copy
-from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.error import AuthRequired, ConnectError, Fetched, ServerExited, command
 from inspector.core.message import OnTask, ToolResult
@@ -246,8 +248,7 @@ class _Nobody:
         raise AuthRequired(f"nobody signs in to {server} at {address}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Here:
+class _Here(Struct, frozen=True):
     """A visitor that the servers' thread asks, and who answers in another event loop."""
 
     visitor: Visitor

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from mcp import Client, MCPError, types
 from mcp_types import INVALID_PARAMS, MISSING_REQUIRED_CLIENT_CAPABILITY, URL_ELICITATION_REQUIRED
+from msgspec.structs import replace
 from pydantic import RootModel, ValidationError
 
 from inspector.core.error import (

@@ -8,8 +8,9 @@ decides, and `tasks/get` has questions and result. What a server sends tells whi
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from inspector.core.error import ArgumentsRejected, ClientRefusal, ProtocolError, ServerExited, ToolsightError
 from inspector.core.message import TaskState
@@ -69,8 +70,7 @@ def pause(task: Mapping[str, Any]) -> float:
     return min(within, _LONGEST) / 1000
 
 
-@dataclass(slots=True, eq=False)
-class TaskCall:
+class TaskCall(Struct, eq=False):
     """One call that runs as a task. Whatever ends the waiting for it also cancels it.
 
     `answer` gives what the server asks for, by its keys; `changed` gets each new state.

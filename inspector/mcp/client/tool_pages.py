@@ -1,12 +1,12 @@
 """What a server says of itself, and the pages of its tools, as Toolsight's own types."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
 from mcp import Client, types
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec.structs import replace
 
 from inspector.core.definition import with_beside
 from inspector.core.error import ProtocolError
@@ -109,7 +109,7 @@ async def read_pages(
             skipped.add(_lost(number, error.message))
             break
         meta = found.meta or {}
-        skipped.add(*meta.get(SKIPPED, ()))
+        skipped.add(*(SkippedTool(*one) for one in meta.get(SKIPPED, ())))
         for tool, raw in zip(found.tools, meta.get(LISTED) or repeat({}), strict=False):
             if tool.name in tools:
                 again.add(SkippedTool(tool.name, _AGAIN, "again", definition=raw))

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 from typing import Any
@@ -20,6 +19,8 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 from mcp_types.methods import validate_server_result
+from msgspec import Struct
+from msgspec.structs import astuple
 from pydantic import BaseModel, ValidationError
 
 from inspector.config.problem import EXPECTED
@@ -42,8 +43,7 @@ _DECODER = json.JSONDecoder(strict=False)
 _MOST_STARTS = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Repaired:
+class Repaired(Struct, frozen=True):
     """A message, and what was wrong with it."""
 
     message: Message
@@ -265,7 +265,7 @@ def with_valid_tools(page: Mapping[str, Any], protocol: str, *, is_large: bool =
     if _flaw({**whole, "tools": good}, protocol) or _model_flaw(ListToolsResult, {**whole, "tools": good}):
         good, skipped = _sorted_out(whole, good, protocol)
     meta = page.get("_meta")
-    notes |= {SKIPPED: [*skipped, *giants.values()], LISTED: good}
+    notes |= {SKIPPED: [astuple(one) for one in (*skipped, *giants.values())], LISTED: good}
     return {**whole, "tools": good, "_meta": {**(meta if isinstance(meta, dict) else {}), **notes}}
 
 

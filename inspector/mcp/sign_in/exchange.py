@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -17,6 +17,7 @@ from mcp.client.auth.utils import (
 )
 from mcp.shared import auth
 from mcp.shared.auth_utils import check_resource_allowed, resource_url_from_server_url
+from msgspec.structs import replace
 from pydantic import BaseModel, ValidationError
 
 from inspector.config.suspect import meant

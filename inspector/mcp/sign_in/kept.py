@@ -6,13 +6,14 @@ import os
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct, to_builtins
 
 from inspector.core.error import StoreError
 from inspector.core.redaction import SECRETS, private_folder
@@ -27,8 +28,7 @@ _UNLOCK = "Unlock it, or keep sign-ins in a file: set PYTHON_KEYRING_BACKEND=key
 _SECRET_KEYS = ("access_token", "refresh_token", "id_token", "client_secret", "registration_access_token")
 
 
-@dataclass(frozen=True, slots=True)
-class SignIn:
+class SignIn(Struct, frozen=True):
     """What is kept of one sign-in, as the SDK's JSON: the tokens, the client they were given to, the issuer.
 
     `expires_at` is in seconds since 1970, None if the issuer did not say. `wants` are the scopes that the
@@ -108,7 +108,7 @@ class SignIns:
     def put(self, url: str, sign_in: SignIn) -> None:
         """Keep it in place of an earlier one. Raises StoreError."""
         sign_in.learn()
-        text = json.dumps(asdict(sign_in))
+        text = json.dumps(to_builtins(sign_in))
         with self._told("kept in"):
             if self._keychain is not None:
                 self._keychain.set_password(_SERVICE, _name(url), text)

@@ -4,10 +4,11 @@ import asyncio
 import webbrowser
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import parse_qsl, urlsplit
+
+from msgspec import Struct
 
 from inspector.core.error import AuthRequired
 from inspector.mcp.sign_in.kept import SignIns
@@ -32,8 +33,7 @@ class Visitor(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class SignInWay:
+class SignInWay(Struct, frozen=True):
     """How connections sign in: with what is kept, and with a `visitor` also anew, unless `is_stored_only`."""
 
     kept: SignIns

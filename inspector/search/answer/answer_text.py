@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.number import count
 from inspector.core.ranking import UNSERVED, Outcome, SearchReport
@@ -176,8 +178,7 @@ _ABOUT_USE = re.compile(
 _BULLET = re.compile(r"^[-*•]\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
+class Match(Struct, frozen=True):
     """A match as it is listed: what it does, when to use it, and its score."""
 
     name: str
@@ -291,8 +292,7 @@ def told_apart(value: float, threshold: float) -> tuple[str, str]:
     return f"{own} %", f"{needed} %"
 
 
-@dataclass(frozen=True, slots=True)
-class SearchAnswer:
+class SearchAnswer(Struct, frozen=True):
     """A report, the text the model reads, and the tools to load.
 
     `already` holds the results that were already bound. `caution` is the sentence that an unsure search

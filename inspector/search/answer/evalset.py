@@ -8,10 +8,10 @@ Reading stops at the first bad line, with its file and number: a data set with l
 
 import json
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from msgspec.structs import replace
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, ConfigDict, Field, model_validator
 
 from inspector.access.reach import LOGGED, EvalCase, EvalSet

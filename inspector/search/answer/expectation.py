@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ConfigError, ToolsightError
@@ -22,8 +24,7 @@ _FORM = 'Write "REQUEST -> TOOL", "REQUEST -> TOOL@5" or "REQUEST -> TOOL>=0.6".
 _TARGET = re.compile(r"(?P<tool>.+?)(?:@(?P<within>[^@:/>]*))?(?:>=(?P<confidence>.*))?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(Struct, frozen=True):
     """A request and the tool that it has to find, or any one of several; without one, nothing may be found.
 
     `within` is the last rank that counts. `confidence` (0 to 1) is the least that the tool needs; with 0, its
@@ -43,8 +44,7 @@ class Expectation:
         return f"{self.query} {ARROW} {wanted}{within}" + (f">={self.confidence:g}" * (self.confidence > 0))
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectationResult:
+class ExpectationResult(Struct, frozen=True):
     """What a search does with an expectation; `problem` says why it does not hold, "" if it does.
 
     `tool` is the expected one that ranks best, `rank` its rank, None if it is no result. `confidence` is how

@@ -9,10 +9,12 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from random import Random
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.access.reach import EXACT, IMPOSSIBLE, PARAPHRASE, EvalCase
 from inspector.core.tool import Tool
@@ -72,8 +74,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s|\n")
 _WORD = re.compile(r"[A-Za-z]+")
 
 
-@dataclass(frozen=True, slots=True)
-class _Twins:
+class _Twins(Struct, frozen=True):
     """Tools with the same name in any spelling; a request for that name means all of them."""
 
     words: tuple[str, ...]

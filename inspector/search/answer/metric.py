@@ -8,9 +8,9 @@ Intervals are over cases that need not be independent.
 import math
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.access.reach import EvalCase
@@ -105,8 +105,7 @@ _DRAWS_AT_ONCE = 1_000_000
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(Struct, frozen=True):
     """A mean over cases with its 95 % confidence interval.
 
     `clusters` is how many independent groups the cases form; as many as cases if each stands alone.

@@ -5,8 +5,9 @@ with `#`, say nothing.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.config.file import MEGABYTE, read_bytes, read_text
 from inspector.config.reader import REQUESTS
@@ -23,14 +24,13 @@ _MISSING = f"Write a line for each request, `REQUEST {ARROW} TOOL`, or press a i
 _UNWRITABLE = f"Write it into the file in other words: REQUEST {ARROW} TOOL."
 
 
-@dataclass(frozen=True, slots=True)
-class RequestLine:
+class RequestLine(Struct, frozen=True):
     """A line that says something, by its number from 1: what is expected, or why it cannot be read."""
 
     number: int
     text: str
     expectation: Expectation | None = None
-    problem: ConfigError | None = field(default=None, compare=False)
+    problem: ConfigError | None = None
 
 
 def lines_of(path: Path) -> tuple[RequestLine, ...]:
@@ -86,7 +86,7 @@ def without_line(path: Path, line: RequestLine) -> None:
     """Take a line out of the file. Raises ConfigError, also if another stands there by now."""
     before = read_bytes(path, "requests", limit=MEGABYTE)
     lines = before.split(b"\n")
-    if line not in lines_of(path):
+    if (line.number, line.text) not in ((one.number, one.text) for one in lines_of(path)):
         raise ConfigError(f"{path}:{line.number} has changed in the meantime", hint="Try again.")
     del lines[line.number - 1]
     replace_file(path, before, b"\n".join(lines), backs_up=False)

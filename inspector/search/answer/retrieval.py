@@ -5,10 +5,11 @@ Index and rankers are imported when something is to be searched: a session that 
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import RLock
 from typing import TYPE_CHECKING, Protocol
+
+from msgspec.structs import replace
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.config.configuration import Configuration
@@ -328,7 +329,6 @@ class Retrieval:
         self._rankers = None
 
 
-@dataclass(slots=True)
 class Live(LiveModel):
     """Every replaceable part of a session. `toolset` is "" if all tools are permitted.
 

@@ -1,6 +1,7 @@
 """A request as a model words it for `search_tools`: that finds more than the words in which people ask."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.error import ModelError
 from inspector.core.message import ModelReply, ModelRequest, UserMessage
@@ -15,8 +16,7 @@ _SYSTEM = """You find tools with search_tools. Its query is: {query}
 Write the query for the user's message. Answer with the query alone; '-' if nothing is asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rewording:
+class Rewording(Struct, frozen=True):
     """The query of a model, or "" and why there is none: then the request stays as typed."""
 
     asked_as: str = ""

@@ -1,10 +1,11 @@
 """A search from request to report: lookups, rules, what is withheld, the model's text (PRD section 2.3)."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.ports import Clock
 from inspector.core.ranking import (
@@ -50,8 +51,7 @@ SURELY, NEAR = 3, 0.5
 USUAL, SHORT_DEFINITION = 5, 600
 
 
-@dataclass(frozen=True, slots=True)
-class SearchRules:
+class SearchRules(Struct, frozen=True):
     """At most `limit` results that are not `pinned`, and `more` of a sure search. `form` is that of its text.
 
     `unmet` holds the unmet preconditions by tool. `bound` tools, which include the pinned ones, are loaded

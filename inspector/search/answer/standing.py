@@ -1,10 +1,10 @@
 """Where tools stand in a ranking, and what a search makes of it: whole, by step, under several rankers."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.access.reach import EvalCase
@@ -18,8 +18,7 @@ from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker import Mask, Ranking, ranking_for
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(Struct, frozen=True):
     """A tool's rank from 1 among all tools, its score, and whether it can be returned."""
 
     rank: int
@@ -59,8 +58,7 @@ def position_of(index: ToolIndex, tool_id: str) -> int:
     return position
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True, dict=True):
     """A request over ranked tools; `standings` are the ranks for its query."""
 
     rankers: CatalogRankers
@@ -171,8 +169,7 @@ def missed_in(
     return tuple(one for one in best if standings[position[one]].rank > len(case.relevant))
 
 
-@dataclass(frozen=True, slots=True)
-class StepSearch:
+class StepSearch(Struct, frozen=True):
     """The ids that a search for `text` returns, best first.
 
     `probability` is how likely it is that any tool fits, None if the ranker does not estimate it. `note` says
@@ -186,8 +183,7 @@ class StepSearch:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+class Steps(Struct, frozen=True):
     """The search for the whole request and the searches for its steps, in order.
 
     `only_steps` holds tools that a step finds but the whole request does not, in step order; `only_whole` the
@@ -227,16 +223,14 @@ def _search(rankers: CatalogRankers, ranker_name: str, text: str, rules: SearchR
 ROWS = 30
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedTool:
+class ComparedTool(Struct, frozen=True):
     """One tool; `standings` are parallel to the comparison's `names`."""
 
     tool_id: str
     standings: tuple[Standing, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RankerComparison:
+class RankerComparison(Struct, frozen=True):
     """`rows` are in the order of the first ranker; `notes` say what each ranker had to do without.
 
     `probabilities` are each ranker's estimates that any tool fits, None for rankers that do not estimate.

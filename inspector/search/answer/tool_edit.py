@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
 from typing import Self
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase
 from inspector.core.error import ToolsightError
@@ -20,8 +22,7 @@ from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker import Ranker
 
 
-@dataclass(frozen=True, slots=True)
-class ParameterText:
+class ParameterText(Struct, frozen=True):
     """The texts of a top-level parameter; `original` is its name on the server."""
 
     original: str
@@ -29,8 +30,7 @@ class ParameterText:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class ToolText:
+class ToolText(Struct, frozen=True):
     """The texts of a tool that its author can choose."""
 
     name: str
@@ -134,8 +134,7 @@ def _new_texts(changed: ToolIndex, index: ToolIndex, edited: Tool) -> Mapping[Ke
 AROUND = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbor:
+class Neighbor(Struct, frozen=True):
     """A tool ranked near the edited one, or the edited tool itself, with its id after the edit."""
 
     tool_id: str
@@ -143,8 +142,7 @@ class Neighbor:
     after: Standing
 
 
-@dataclass(frozen=True, slots=True)
-class CaseChange:
+class CaseChange(Struct, frozen=True):
     """A labelled request and the rank of the first relevant tool, None if none is returned."""
 
     id: str
@@ -153,8 +151,7 @@ class CaseChange:
     after: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class CaseEffect:
+class CaseEffect(Struct, frozen=True):
     """Those of the `measured` cases whose first relevant tool rose or fell; some tool fits each."""
 
     measured: int = 0
@@ -162,8 +159,7 @@ class CaseEffect:
     worse: tuple[CaseChange, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class QueryEffect:
+class QueryEffect(Struct, frozen=True):
     """The effect of an edit. `around` holds the edited tool and its AROUND neighbors as ranked afterwards.
 
     The search says `answer_before` with `probability_before`, afterwards the others; a probability is None
@@ -187,8 +183,7 @@ class QueryEffect:
     collisions_after: int
 
 
-@dataclass(frozen=True, slots=True)
-class EditTrial:
+class EditTrial(Struct, frozen=True):
     """An edit prepared once and measured on many queries. It changes nothing and is safe in a thread.
 
     In cases the original's id refers to the edited tool.

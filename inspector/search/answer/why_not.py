@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from itertools import islice
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.number import percent
 from inspector.core.ranking import (
@@ -30,8 +32,7 @@ ROUNDING = "rounding"
 _BEST = "best: "
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerLine:
+class LedgerLine(Struct, frozen=True):
     """What one signal adds to two tools' scores for one term."""
 
     signal: Signal
@@ -88,8 +89,7 @@ _MAX_LIMIT = 20
 _SUBJECTS = {STATIC: "opening (by word vectors)"}
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
+class Rival(Struct, frozen=True):
     """The tool to beat: the last of the results, or the result directly before this one."""
 
     tool_id: str
@@ -97,8 +97,7 @@ class Rival:
     score: Score
 
 
-@dataclass(frozen=True, slots=True)
-class WhyNot:
+class WhyNot(Struct, frozen=True):
     """What happens to one tool in a search. `cut` is None if it is a result.
 
     `rival` is None for the first result and if there are no results. `having` and `lacking` hold the query

@@ -3,12 +3,12 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
 from itertools import chain, repeat
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Signal
@@ -37,8 +37,7 @@ Key = bytes
 Vocabulary = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class TermCounts:
+class TermCounts(Struct, frozen=True):
     """How often which terms occur in the fields of one tool.
 
     `ids` and `frequencies` (one row per term, one column per field) are parallel; `lengths` counts the terms
@@ -63,8 +62,7 @@ class TermCounts:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(Struct, frozen=True):
     """One tool's index entry, kept as long as the tool does not change.
 
     `terms` are counted in each of FIELDS, `words` in all texts together (WORDS). `passages` holds the keys of

@@ -8,9 +8,10 @@ import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from inspector.core.error import ModelError
 from inspector.core.redaction import private_folder
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
 _GIGABYTE = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class NamedModel:
+class NamedModel(Struct, frozen=True):
     """A model on fastembed's list: its repository, its files, and its approximate size in bytes."""
 
     name: str

@@ -6,8 +6,9 @@ It is read in the background, once for a persona, and goes nowhere else. What it
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from itertools import takewhile
+
+from msgspec import Struct, field
 
 from inspector.core.error import ToolsightError
 from inspector.core.inertia import Aging, InertiaGraph, seen
@@ -17,24 +18,21 @@ from inspector.core.ports import OWN_PERSONA, Clock, PastCall
 _LEAST_USE = 0.01
 
 
-@dataclass(frozen=True, slots=True)
-class Whose:
+class Whose(Struct, frozen=True):
     """Whose past use counts, and after how many days a call counts half, 0 for no end."""
 
     persona: str = OWN_PERSONA
     half_life_days: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """How many calls of a tool succeeded, and how much they count by their age; never more than that."""
 
     count: int
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class PastUse:
+class PastUse(Struct, frozen=True):
     """What a persona used, by tool id. `problem` says why nothing is known, "" if there is no problem."""
 
     persona: str = OWN_PERSONA

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+
+from msgspec import Struct
 
 from inspector.search.index.literal import typed
 from inspector.search.index.vocabulary import (
@@ -129,8 +130,7 @@ _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|vs|mr|mrs|ms|dr|st|no|approx|[a-
 _EDGES = " \t,;:.!?-–—\"'“”‘’()"
 
 
-@dataclass(frozen=True, slots=True)
-class Clause:
+class Clause(Struct, frozen=True):
     """One sentence without courtesies. A statement asks for nothing."""
 
     text: str
@@ -271,8 +271,7 @@ MAX_STEPS = 8
 MANY_STEPS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedQuery:
+class ParsedQuery(Struct, frozen=True):
     """`wordings` are the query as it is and, if it has literals, without them.
 
     `clauses` are those of both that ask for something, or all where none does; `steps`, at least two and at

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import chain
 from operator import attrgetter
 
 import numpy as np
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from inspector.core.number import count

@@ -7,11 +7,12 @@ as its curated singular.
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
 from itertools import chain
+
+from msgspec import Struct, field
 
 from inspector.core.access import values_for
 from inspector.core.tool import Tool
@@ -120,8 +121,7 @@ class TagOrigin(StrEnum):
     CLAIM = "from its annotations"
 
 
-@dataclass(frozen=True, slots=True)
-class Tags:
+class Tags(Struct, frozen=True):
     """The tags of servers, by name, and of tools, by id (`*` and `?` match), besides what servers say."""
 
     by_server: Mapping[str, Sequence[str]] = field(default_factory=dict)

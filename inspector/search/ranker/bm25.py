@@ -17,9 +17,10 @@ words. Stems merge what a short query tells apart (“list”, “listing”); s
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
+from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
@@ -37,8 +38,7 @@ WEIGHTS: Mapping[Signal, float] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25Settings:
+class Bm25Settings(Struct, frozen=True):
     """`weights` by field. `per_field` normalizes each field by its own length, not the whole document's.
 
     `as_written` compares whole words, stop words too, instead of stems.
@@ -192,8 +192,7 @@ class Bm25Ranker:
                 yield Part(self._fields[number], term.term, float(weighted[number]) * gain * scale, inputs)
 
 
-@dataclass(frozen=True, slots=True)
-class AskedTerm:
+class AskedTerm(Struct, frozen=True):
     """One term of a query: where its entries are, the number of documents that have it, and its idf."""
 
     term: str

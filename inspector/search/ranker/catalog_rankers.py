@@ -1,10 +1,10 @@
 """All rankers by name, built over one index on demand."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
+from msgspec.structs import replace
 
 from inspector.core.number import count
 from inspector.core.ranking import Part, Score, SearchRequest, Signal

@@ -6,12 +6,12 @@ Sources, and which weights are assumed, are in `clients/known/`.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec import Struct, field
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
@@ -101,8 +101,7 @@ NLTK_STOP_WORDS = frozenset(" ".join(word_lines("nltk_stop_words")).split())
 Counts = Mapping[Signal, Counter[str]]
 
 
-@dataclass(frozen=True, slots=True)
-class OtherTexts:
+class OtherTexts(Struct, frozen=True):
     """What is searched as well and is no server's: so many texts, of so many words together.
 
     `holders` says in how many of them a word stands.

@@ -1,10 +1,10 @@
 """Rankers of cosines: plain, fused with words by rank, and of servers first."""
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from msgspec import Struct
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
@@ -120,8 +120,7 @@ SERVERS_KEPT = 5
 SERVER_SHARE = 0.5
 
 
-@dataclass(frozen=True)
-class _Similarities:
+class _Similarities(Struct, frozen=True, dict=True):
     """The similarity of every tool, of every server, and of every tool's server."""
 
     tool: Scores

@@ -6,10 +6,11 @@ itself.
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass
 from functools import cached_property, partial
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
@@ -23,8 +24,7 @@ from inspector.search.ranker.ranker import Mask, Ranking, Scores
 _ROUNDING = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Standardised:
+class Standardised(Struct, frozen=True):
     """A signal, its mean and its deviation over the tools. Tools without a value count as average."""
 
     raw: Scores
@@ -73,8 +73,7 @@ class Standardised:
 STATIC, SUMMARY_TERM, BEST, MEANT = "static vectors", "summary", "best passage", "what near phrases mean"
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """What one list of words says of a text: its terms, its ranking, and its scores standardized."""
 
     asked: Asked
@@ -82,8 +81,7 @@ class Words:
     scores: Standardised
 
 
-@dataclass(frozen=True)
-class Unread:
+class Unread(Struct, frozen=True, dict=True):
     """The cosines of a text without the phrasebook, by name, and the phrase that it is read like."""
 
     phrase: Phrase
@@ -91,8 +89,7 @@ class Unread:
     passages: NDArray[np.float32] | None
 
 
-@dataclass(frozen=True)
-class Evidence:
+class Evidence(Struct, frozen=True, dict=True):
     """The signals of one text for all tools, and the score of each tool, the sum of them.
 
     `cosines` are by name, those of the model only where it was asked: `passages` are all of its cosines, of
@@ -167,8 +164,7 @@ class Evidence:
 # vectors are there at once: until the model's are, they and the words are all there is.
 
 
-@dataclass(frozen=True, slots=True)
-class FusionWeights:
+class FusionWeights(Struct, frozen=True):
     """The weight of each standardized signal; one of weight 0 is not computed."""
 
     lexical: float = 0.06

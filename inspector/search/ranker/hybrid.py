@@ -9,11 +9,12 @@ catalog like any other.
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
@@ -34,8 +35,7 @@ SHORT, LONG = 8, 12
 NAMED = 0.9
 
 
-@dataclass(frozen=True)
-class FitSignals:
+class FitSignals(Struct, frozen=True, dict=True):
     """The signals of each tool for one clause of `words` words. Coverage is 0 to 1, cosines -1 to 1.
 
     Cosines are None while there are no such vectors. `small_talk` is how much closer the clause is to small
@@ -56,8 +56,7 @@ class FitSignals:
         return math.log(min(max(self.words, SHORT), LONG))
 
 
-@dataclass(frozen=True, slots=True)
-class FitModel:
+class FitModel(Struct, frozen=True):
     """The logistic coefficients."""
 
     intercept: float = -14.4
@@ -270,8 +269,7 @@ class HybridRanker:
         return np.fromiter((offered(tool.name) for tool in self._index.tools), np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class _Judged:
+class _Judged(Struct, frozen=True):
     """How likely each tool fits a clause, as the logarithm of the odds, and the likeliest of its first tools.
 
     `coverage` is the share of the clause's words, `named` are the first tools whose name the clause has.

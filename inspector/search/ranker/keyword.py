@@ -14,10 +14,11 @@ matched in both directions (4.2), it gives no formula. Here, with Q the words of
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
@@ -178,8 +179,7 @@ def keywords(tool: Tool) -> frozenset[str]:
 COVERED = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Tiers:
+class Tiers(Struct, frozen=True):
     """The tools above the catalog: ids of expert tools (`*` and `?` match) and names of system servers."""
 
     expert: tuple[str, ...] = ()
@@ -195,8 +195,7 @@ class Tiers:
             yield Tier("system", TIER_STEP, system, KeywordSystemRanker(index.tools))
 
 
-@dataclass(frozen=True)
-class Tier:
+class Tier(Struct, frozen=True, dict=True):
     """A tier above the catalog, its tools and their ranker; `step` is what its tools get on top."""
 
     name: str

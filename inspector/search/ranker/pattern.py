@@ -11,9 +11,10 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
@@ -56,8 +57,7 @@ MAX_TEXT = 2_000
 WEIGHTS = {Signal.NAME: 3.0, Signal.SERVER: 2.0, Signal.DESCRIPTION: 1.0, Signal.PARAMETERS: 0.5}
 
 
-@dataclass(frozen=True, slots=True)
-class _Texts:
+class _Texts(Struct, frozen=True):
     """The searched texts of one tool."""
 
     id: str
@@ -67,8 +67,7 @@ class _Texts:
     parameters: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Search:
+class _Search(Struct, frozen=True):
     """A compiled pattern, how much of each text it searches, a note on limitations, whether it was one."""
 
     pattern: re.Pattern[str]

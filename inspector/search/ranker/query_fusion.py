@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
@@ -72,8 +72,7 @@ class ServerPrior:
 SERVER_PRIOR = "siblings that fit"
 
 
-@dataclass(frozen=True, slots=True)
-class QueryWeights:
+class QueryWeights(Struct, frozen=True):
     """The share of the steps for each of them and at most, and of the server's best tools.
 
     Without `literals` both wordings are one.
@@ -89,8 +88,7 @@ class QueryWeights:
         return min(self.step * count, self.steps_at_most) if count > 1 else 0.0
 
 
-@dataclass(frozen=True)
-class QueryEvidence:
+class QueryEvidence(Struct, frozen=True, dict=True):
     """What is known of each text of a query."""
 
     parsed: ParsedQuery
@@ -101,8 +99,7 @@ class QueryEvidence:
         return self.of[self.parsed.wordings[0]]
 
 
-@dataclass(frozen=True)
-class _Scores:
+class _Scores(Struct, frozen=True, dict=True):
     """The score of each tool and what it was made of; `steps` of shape (steps, tools)."""
 
     values: Scores

@@ -1,10 +1,10 @@
 """The interface of a ranker, and the ranking it returns."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Score, SearchRequest
@@ -16,8 +16,7 @@ Scores = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Ranking:
+class Ranking(Struct, frozen=True, dict=True):
     """One query's scores for every tool in an index, in index order, explained on demand.
 
     `kept` marks the tools that the ranker would return (those over its floor or threshold).

@@ -5,8 +5,9 @@ The texts stand in `rankers.toml`, in display order.
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
+
+from msgspec import Struct
 
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import Matching
@@ -15,8 +16,7 @@ from inspector.core.text import closest
 DENSE, ISO, THREE_TIER = "dense", "iso", "three-tier"
 
 
-@dataclass(frozen=True, slots=True)
-class RankerInfo:
+class RankerInfo(Struct, frozen=True):
     """What is known of a ranker that is not built; `slow` ones come last.
 
     `stands_for` says whose search it is or of what kind, then its term of art. One that compares meaning

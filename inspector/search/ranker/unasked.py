@@ -1,8 +1,9 @@
 """Tools that destroy or end something come last among equals, unless that is asked for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain
+
+from msgspec.structs import replace
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool, destroying_verb

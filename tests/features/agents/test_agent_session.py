@@ -1,10 +1,10 @@
 """What a transcript's entries become: the events of a session, and no number that nobody knows."""
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TypeVar
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.events import (
     BudgetMeasured,

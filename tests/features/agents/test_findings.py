@@ -1,9 +1,8 @@
 """What sessions of agents show: misses, tools that were loaded for nothing, servers, money."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import example, given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices
 from inspector.core.events import CallFinished

@@ -1,10 +1,10 @@
 """Imports: each session once, whole, without a secret, whatever stopped an import before."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.events import Record, SessionStarted
 from inspector.core.message import ToolCall

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any, get_args, get_type_hints
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec import Struct
 
 from fixtures.transcripts import make
 from inspector.core.number import LAST
@@ -105,25 +105,25 @@ def _broken(value: Any, data: st.DataObject) -> Any:
 def _is_well_formed(value: Any) -> None:
     """Whether each field has the type that it is declared with."""
     hints = get_type_hints(type(value))
-    for one in fields(value):
-        found = getattr(value, one.name)
-        hint = hints[one.name]
-        if one.name == "at":
+    for name in value.__struct_fields__:
+        found = getattr(value, name)
+        hint = hints[name]
+        if name == "at":
             assert found is None or 0 <= found <= LAST, found
         elif hint is str or hint is bool:
-            assert type(found) is hint, (one.name, found)
+            assert type(found) is hint, (name, found)
         elif set(get_args(hint)) <= {int, float, type(None)} and get_args(hint):
-            assert type(found) in get_args(hint), (one.name, found)
+            assert type(found) in get_args(hint), (name, found)
         elif isinstance(found, Sequence):
             for inner in found:
-                if is_dataclass(inner):
+                if isinstance(inner, Struct):
                     _is_well_formed(inner)
                 else:
-                    assert isinstance(inner, str), (one.name, found)
-        elif is_dataclass(found):
+                    assert isinstance(inner, str), (name, found)
+        elif isinstance(found, Struct):
             _is_well_formed(found)
         else:
-            assert found is None or isinstance(found, dict), (one.name, found)
+            assert found is None or isinstance(found, dict), (name, found)
 
 
 @every_format

@@ -1,6 +1,6 @@
 """Measuring over the tools of a session: its index, its thresholds, and apart from its searches."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase, EvalSet
 from inspector.core.ranking import Answer

@@ -1,8 +1,7 @@
 """What a chat without the app tells a person of the marketplace."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.events import MarketplaceSearched, Record
 from inspector.core.marketplace import MarketplaceReport, Suggestion

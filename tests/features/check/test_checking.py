@@ -1,10 +1,10 @@
 """A check of a session: servers, expectations, findings by severity, a budget, drift, what fails it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.error import ConnectTimeout, ModelError
 from inspector.core.tool import Tool

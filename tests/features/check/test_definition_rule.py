@@ -1,10 +1,10 @@
 """What is found about definitions: alone, beside similar ones, and as clients get them."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.clients.client import Client, all_clients, find_client, real_clients
 from inspector.clients.delivery import Listed

@@ -2,12 +2,12 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.features.check.checking import CheckedServer, CheckReport, Disabled
 from inspector.features.check.finding import Finding, Place, Rule, Severity, Stage

@@ -1,12 +1,12 @@
 """The committed snapshot: what it keeps, how it is read as a difference, and what it tells of a change."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.error import ConfigError
 from inspector.core.tool import Annotations, Tool

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase
 from inspector.cli.composition import make_embedder, make_static_embedder

@@ -2,9 +2,9 @@
 
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from fixtures.hostile import UNICODE
 from inspector.core.tool import Annotations, Tool

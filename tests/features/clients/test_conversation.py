@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Callable, Container, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.clients.client import Topic, find_client
 from inspector.core.error import ProtocolError

@@ -1,7 +1,6 @@
 """Measured clients: the rules that a client follows are those in its file, and nothing else is."""
 
 import tomllib
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 
 from inspector.clients.client import (
     Client,

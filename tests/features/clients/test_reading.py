@@ -1,12 +1,12 @@
 """Each fact follows from what was sent, and none from what only looks like it."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.clients.client import Client, Topic, find_client
 from inspector.clients.rule import TextRule

@@ -6,12 +6,12 @@ import re
 import stat
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from inspector.clients.client import find_client
 from inspector.core.message import ModelReply

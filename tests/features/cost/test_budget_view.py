@@ -1,8 +1,7 @@
 """The words, bars and rows of the budget page."""
 
-from dataclasses import replace
-
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 from textual.content import Content
 
 from inspector.app.draw import budget
@@ -29,7 +28,7 @@ CALL = CallCost(1, PARTS, 5000)
 
 
 def session(*tools: ToolState, **changed: object) -> SessionState:
-    return replace(SessionState(tools={tool.id: tool for tool in tools}), **changed)  # type: ignore[arg-type]
+    return replace(SessionState(tools={tool.id: tool for tool in tools}), **changed)
 
 
 def text(pieces: list[Content]) -> str:

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from inspector.core.budget import TokenParts
 from inspector.core.events import (
@@ -28,7 +28,7 @@ from tests.support.weather_configuration import write_weather_configuration
 
 SESSION = "20260101-cost"
 TERSE = ("--set", "discovery.embedding_model=none")
-USUAL = SimpleNamespace(**asdict(Assumptions()))
+USUAL = SimpleNamespace(**to_builtins(Assumptions()))
 # Counted where there is a catalog, so not assumed.
 COUNTED = {"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"}
 DELIVERIES = ["static", "rewrite", "append", "call_tool", "gate"]

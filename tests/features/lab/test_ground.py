@@ -1,8 +1,7 @@
 """What a race runs on: the session's connected servers, nothing that changes something."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError

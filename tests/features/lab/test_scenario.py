@@ -1,10 +1,10 @@
 """Scenario files: everything that may be written, and every mistake told by file, entry and key."""
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from inspector.core.budget import TokenParts
 from inspector.core.error import ConfigError
@@ -253,7 +253,7 @@ def test_arguments_and_nested_values_are_compared_whole() -> None:
     call = CallStarted("1", "a:b", {"to": ["x"], "dry": True, "contains": "x"})
     assert is_met(call, arguments={"to": ["x"], "dry": True, "contains": "x"})
     assert not is_met(call, arguments={"to": ["x"], "dry": 1, "contains": "x"})
-    parts = asdict(TokenParts(tools=7))
+    parts = to_builtins(TokenParts(tools=7))
     assert is_met(ModelRequested(1, (), TokenParts(tools=7), 1), tokens=parts)
 
 

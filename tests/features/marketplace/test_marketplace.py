@@ -4,12 +4,12 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from threading import Event
 from typing import Any
 
 import pytest
 from hypothesis import given, settings as hypothesis_settings, strategies as st
+from msgspec.structs import replace
 
 from inspector.config.consent import check_consent
 from inspector.config.server_change import FileChange, ServerChange

@@ -1,7 +1,6 @@
 """The page of what could be installed, driven by keys."""
 
-from dataclasses import replace
-
+from msgspec.structs import replace
 from textual.pilot import Pilot
 from textual.widgets import Input
 

@@ -2,10 +2,10 @@
 
 import threading
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.error import StoreError

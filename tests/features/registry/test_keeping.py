@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.definition import definition_hash
 from inspector.core.error import StoreError

@@ -2,9 +2,9 @@
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User

@@ -1,10 +1,10 @@
 """What fills a registry and reads it: sessions, the embedder, searches beyond the connected servers."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.error import ConnectError, StoreError
 from inspector.core.ranking import SearchRequest, Unconnected

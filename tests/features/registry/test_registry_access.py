@@ -2,10 +2,10 @@
 
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.access import AccessPolicy, Grant, Scope, User
 from inspector.core.error import StoreError, ToolsightError

@@ -1,11 +1,11 @@
 """Vectors and the nearest tools in every registry, and that nobody finds what they may not see."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.access import EVERYTHING, Sight
 from inspector.core.error import StoreError

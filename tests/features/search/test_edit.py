@@ -1,10 +1,10 @@
 """The edit pane, driven by keys."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 from textual.events import Paste
 from textual.pilot import Pilot
 from textual.widgets import Static, TextArea

@@ -1,9 +1,9 @@
 """The place Find, driven by keys: the query, the results, and the right half from key to key."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from inspector.app.draw.definition import DefinitionCard

@@ -1,8 +1,7 @@
 """The rankers pane: a tool's rank under every ranker."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from inspector.app.dialogs.detail import DetailScreen

@@ -3,10 +3,10 @@
 import math
 import re
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.ranking import (
     Hit,

@@ -2,10 +2,10 @@
 
 import math
 import re
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets import TextArea

@@ -1,10 +1,10 @@
 """Circuit breakers on the command line: what every session shares, listed and reset."""
 
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.core.error import BreakerState
 from inspector.loop.breaker import Breaker, BreakerKey, SqliteBreakers

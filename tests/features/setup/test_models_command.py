@@ -1,9 +1,9 @@
 """`toolsight doctor models`, and the address that a model gets."""
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.cli.composition import PLANNER, chosen_model
 from inspector.cli.location import shipped_scenarios

@@ -2,12 +2,12 @@
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.clients.client import find_client
 from inspector.config.configuration import Configuration

@@ -1,10 +1,10 @@
 """A call saved with a name comes back as it was, and a later result is compared with the saved one."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.error import ConfigError
 from inspector.core.message import Attachment, ToolResult

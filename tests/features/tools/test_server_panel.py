@@ -1,10 +1,10 @@
 """A server: every state in words, what to do about it, its stderr and its wire."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.draw.table import fact_lines

@@ -6,12 +6,12 @@ import sys
 import webbrowser
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
 from inspector.cli.composition import open_sign_ins
 from inspector.cli.options import Options

@@ -2,11 +2,11 @@
 
 import json
 import shlex
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
+from msgspec.structs import replace
 
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool

@@ -1,6 +1,6 @@
 """What a call cost and a session did, as the timeline says it."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices, TokenParts
 from inspector.core.prompt_cache import Breakpoints, CacheTerms, Charge

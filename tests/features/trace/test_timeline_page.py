@@ -1,9 +1,9 @@
 """The timeline page: lanes over calls, and any moment of any session on every page."""
 
 import threading
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 from textual.pilot import Pilot
 
 from inspector.app.place import TracePage

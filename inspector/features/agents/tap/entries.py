@@ -4,9 +4,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
 
 from inspector.config.client import client_file_of, client_files, is_there
 from inspector.config.client_format import PLACES, SECTIONS, URLS, load_file, named, passed_names
@@ -30,8 +31,7 @@ class NotTapped(Exception):
     """Why an entry is left as it is, as the end of a sentence."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """A server's entry in a client's file; `at` are the keys that lead to it."""
 
     path: Path

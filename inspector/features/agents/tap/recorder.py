@@ -3,9 +3,10 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
 from inspector.cli.location import database_path, tap_notes_path
@@ -45,8 +46,7 @@ _MOST_PENDING = 1_000
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"
 
 
-@dataclass(frozen=True, slots=True)
-class Tapped:
+class Tapped(Struct, frozen=True):
     """What is tapped: the session's id, the server's name and command, and the client's folder."""
 
     session: str
@@ -55,8 +55,7 @@ class Tapped:
     folder: str
 
 
-@dataclass(slots=True)
-class _Request:
+class _Request(Struct):
     method: str
     at: float
     params: JsonObject
@@ -191,8 +190,7 @@ _PAUSE = 1.0
 _READ = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Struct, frozen=True):
     """Bytes as they crossed the tap, in the direction `side`; before them, `lost` bytes were not copied.
 
     `at` is when the tap read them, in seconds since 1970, UTC. `session` tells the clients of a tap apart.
@@ -223,8 +221,7 @@ def pieces(source: int) -> Iterator[Sequence[Piece]]:
             yield found
 
 
-@dataclass(slots=True)
-class _Side:
+class _Side(Struct):
     """One direction. After a gap, what comes until the next end of a line is half of a message."""
 
     lines: Lines = field(default_factory=Lines)

@@ -5,8 +5,9 @@ each of them. What was resumed or forked begins with a copy of what went before.
 """
 
 import re
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import TOTALS, Begun, Compacted, Entry, Searched, Tally

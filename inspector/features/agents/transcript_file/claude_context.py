@@ -1,7 +1,8 @@
 """What Claude Code tells its model beside the conversation: tools, servers, whole requests."""
 
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.features.agents.transcript import (
     AgentTool,

@@ -5,8 +5,9 @@ A model call has no record of its own: it begins with the first item of its answ
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import AgentTool, Begun, Called, Compacted, Entry, Tally

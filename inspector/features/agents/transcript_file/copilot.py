@@ -5,8 +5,9 @@ the rest. A sub-agent's events are among those of its session, and are a session
 """
 
 from collections import Counter
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import TOTALS, AgentTool, Begun, Compacted, Tally

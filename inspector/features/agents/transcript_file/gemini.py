@@ -6,8 +6,9 @@ that Claude Code's records have.
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from inspector.features.agents.transcript import AgentTool, Compacted, Tally
 from inspector.features.agents.transcript_file.message import MessageReader

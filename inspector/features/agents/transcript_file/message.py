@@ -6,8 +6,10 @@ A reader of such a format says where in a record all this is; how it becomes ent
 import re
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import TOTALS, AgentTool, Begun, Searched, Tally, ToolsOffered
@@ -66,8 +68,7 @@ def wanted(given: JsonObject) -> tuple[str, tuple[str, ...], int | None]:
     return query, texts(given.get("functions")), limit
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What is told beside a message: of an answer what it took, of another one whether a person wrote it."""
 
     model: str = ""

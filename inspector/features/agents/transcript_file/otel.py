@@ -4,8 +4,9 @@ Spans are exported when they end, in no order: they are put in order when the fi
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.core.message import ToolCall, Usage
 from inspector.features.agents.transcript import (
@@ -42,8 +43,7 @@ _SERVER = (2, "SPAN_KIND_SERVER")
 _DEEPEST = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """What happened between two moments, in nanoseconds since 1970."""
 
     trace: str

@@ -7,9 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO, cast
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.config.file import MEGABYTE, is_file, open_file, unusable
 from inspector.core.error import ConfigError
@@ -52,8 +54,7 @@ def read_lines(
         yield None if is_long else line
 
 
-@dataclass(slots=True)
-class _Opened:
+class _Opened(Struct):
     """An open file, and the text in it, which is another one if it is compressed.
 
     `broken` are the errors of a decoder, `is_broken` says that one came: it ended early, or is damaged.
@@ -153,8 +154,7 @@ _NOT_CONVERSATIONS = frozenset({"tool-results", "workflows"})
 HINT = "docs/papers/transcripts.md lists the agents and files that Toolsight can read."
 
 
-@dataclass(slots=True)
-class Transcript:
+class Transcript(Struct):
     """A file of a known format; `whole` if it is one JSON value and not one a line, `packed` if compressed.
 
     `tally` is that of the latest reading, and grows with it.

@@ -9,10 +9,11 @@ import tomllib
 from abc import ABC, abstractmethod
 from codecs import BOM_UTF8
 from collections.abc import Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.core.message import ToolCall, Usage
 from inspector.core.number import LAST
@@ -199,8 +200,7 @@ NOT_ASKED = "not written by the user"
 _MOST_REMEMBERED = 200_000
 
 
-@dataclass(slots=True)
-class OpenAnswer:
+class OpenAnswer(Struct):
     """A model's answer while its pieces arrive."""
 
     id: str

@@ -4,8 +4,10 @@ A request is what the user wrote and all that came of it. Its rounds are the mod
 extension that answered wrote them; without rounds, all is one answer. Tokens are seldom part of it.
 """
 
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.message import ToolCall
 from inspector.features.agents.transcript import AgentTool, Asked, Called, Interrupted, ServerAnnounced
@@ -27,8 +29,7 @@ _NOT_READ = LEFT_OUT["vscode"]["parts"]
 _DENIED, _SKIPPED, _CANCELLED = 0, 5, 2
 
 
-@dataclass(frozen=True, slots=True)
-class _Round:
+class _Round(Struct, frozen=True):
     """A model's call: what it said, and the tools that it called with what came back."""
 
     id: str

@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Collection, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.marks import Key, ServerLog, plain, words
@@ -30,8 +32,7 @@ _MOST = 600
 Kind = Literal["search", "load", "list", "call", "wait"]
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Struct, frozen=True):
     """Something that a client is to do: `what` is the query, or the key of a tool."""
 
     kind: Kind
@@ -45,8 +46,7 @@ class Asked:
         return self.what if isinstance(self.what, tuple) else ("", self.what)
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(Struct):
     """A request of the client, by its number from 1, and what it was asked to do then.
 
     `noted` is how much the servers had noted before it; `is_ready` that its tools had been listed by then.

@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from msgspec import Struct
 
 from inspector.core.error import ProtocolError
 from inspector.features.clients.measured.wire import SentTool
@@ -36,8 +37,7 @@ Key = tuple[str, str]
 """A tool: its server and its name there."""
 
 
-@dataclass(frozen=True)
-class Marks:
+class Marks(Struct, frozen=True, dict=True):
     """What the marked servers declare, and what a client is to do; `later` comes when tools change."""
 
     instructions: str

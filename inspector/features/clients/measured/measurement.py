@@ -7,10 +7,11 @@ import time
 from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final
+
+from msgspec import Struct
 
 from inspector.cli.location import fixtures_path
 from inspector.cli.run import run
@@ -56,8 +57,7 @@ _FIRST_SECONDS = 100
 _HTTP_SECONDS = (90, 330)
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """What is to be measured: a known client, or a person's own `program`, or one they start `by_hand`."""
 
     name: str
@@ -69,8 +69,7 @@ class Subject:
     slow: bool = True
 
 
-@dataclass(slots=True)
-class Measured:
+class Measured(Struct):
     """What came of it: the text of the client's file, and what failed; the version if it is known.
 
     After a failure the text has what was seen until then, if anything was.

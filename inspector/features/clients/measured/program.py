@@ -9,10 +9,11 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from inspector.core.error import ConfigError
 from inspector.core.redaction import open_private, private_folder

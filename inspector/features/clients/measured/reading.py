@@ -6,10 +6,11 @@ Nothing is concluded from what did not happen: a client that was not asked for s
 import platform
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+
+from msgspec import to_builtins
 
 from inspector.clients.client import Client, Topic, read_client
 from inspector.clients.golden import Definition, GoldenRun, declared_tool, same_definitions
@@ -223,7 +224,7 @@ class Reading:
         about = f"measured on this machine, {count(len(self.talk.exchanges), 'request')} to its model"
         lines = list(written_table("", {"title": name, "about": about, **self.top}))
         for table, values in self.rules.items():
-            lines += written_table(f"[{table}]", values if isinstance(values, dict) else asdict(values))
+            lines += written_table(f"[{table}]", values if isinstance(values, dict) else to_builtins(values))
         lines += written_table("[every_fact]", every)
         for topic, says, request in self.facts:
             sure = {"request": request} if request else {"confidence": "assumed"}

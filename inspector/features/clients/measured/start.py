@@ -3,10 +3,11 @@
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
+
+from msgspec import Struct, field
 
 from inspector.clients.rule import written_table
 from inspector.core.error import ConfigError
@@ -25,8 +26,7 @@ _SERVER = {"command": "{command}", "args": "{args}", "env": "{env}"}
 _HTTP = {"type": "http", "url": "{url}"}
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """What a client is started with: a folder for all its files, its model's address, and its servers.
 
     `servers` are command lines by name, or with `over_http` an address each. All of them write to `log`; if
@@ -71,8 +71,7 @@ class Setting:
         return f"{self.address}/v1"
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """A command line, the variables that it needs, and the files to write before, by paths in the folder.
 
     A program that `is_persons` runs where the person is and with their variables, but for their secrets.

@@ -5,9 +5,11 @@ Anthropic's Messages, OpenAI's Chat Completions and Responses, and Gemini's gene
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.schema.json_value import JsonObject, as_object, compact
 
@@ -26,8 +28,7 @@ CALL_ID = "call_n"
 """How the ids of our calls begin; their number follows. Some replace those that are call_ and a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class SentTool:
+class SentTool(Struct, frozen=True):
     """A tool as the model gets it. `at` is its place in the body; a `deferred` one is not to be read yet."""
 
     name: str
@@ -44,8 +45,7 @@ class SentTool:
         return f"{self.namespace}__{self.name}" if self.namespace else self.name
 
 
-@dataclass(frozen=True, slots=True)
-class SentText:
+class SentText(Struct, frozen=True):
     """A text in front of the model, who says it and its place in the body."""
 
     role: str
@@ -53,8 +53,7 @@ class SentText:
     at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """What came of a call: its parts as they were sent, and the tools that a search found.
 
     `beside` are the texts of a user's message right after it, where some put what is no text.
@@ -80,8 +79,7 @@ class Outcome:
         return tuple(dict.fromkeys(kinds))
 
 
-@dataclass(frozen=True, slots=True)
-class Heard:
+class Heard(Struct, frozen=True):
     """One request to the model: its tools, its texts, what came of earlier calls, and its `last` message.
 
     `wants` is the schema of the JSON that it wants in place of a text; if it `must_call`, it takes no text.
@@ -98,8 +96,7 @@ class Heard:
     must_call: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """A call that the model wants; of a `custom` tool the text is the argument `code`."""
 
     id: str

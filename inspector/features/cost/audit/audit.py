@@ -1,6 +1,7 @@
 """Audits a client's configuration: what its tools cost, and what would make them cost less."""
 
-from dataclasses import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.clients.schema_step import without_descriptions
 from inspector.config.configuration import Configuration
@@ -25,8 +26,7 @@ from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions
 
 
-@dataclass(frozen=True, slots=True)
-class Pricing:
+class Pricing(Struct, frozen=True):
     """What prices a session: prices, the terms of the prompt cache, assumptions.
 
     With `judges` a configuration gets its verdict, which takes a second or so.

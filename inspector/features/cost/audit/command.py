@@ -4,11 +4,13 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.cli import composition, location
 from inspector.cli.composition import chosen_model, counter_for
@@ -55,8 +57,7 @@ from inspector.tokens.accounting import Accounting, LitellmPrices
 from inspector.tokens.plan import Assumptions
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Struct, frozen=True):
     """The configurations on this machine; `empty` are files in which a client has no servers."""
 
     configurations: tuple[ClientConfiguration, ...]

@@ -1,9 +1,10 @@
 """What an audit found, said once for the page, the terminal and programs."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import to_builtins
 
 from inspector.app.draw.line import shown_path
 from inspector.core.number import count, percent, signed_percent, tokens
@@ -59,9 +60,9 @@ def audit_json(audit: Audit) -> dict[str, Any]:
     """The whole audit."""
     return {
         "version": VERSION,
-        **asdict(audit.basis),
+        **to_builtins(audit.basis),
         "configurations": [_configuration_json(one) for one in audit.configurations],
-        "problems": [asdict(one) for one in audit.problems],
+        "problems": [to_builtins(one) for one in audit.problems],
         "empty": audit.empty,
     }
 
@@ -78,7 +79,7 @@ def _configuration_json(one: ConfigurationAudit) -> dict[str, Any]:
         "discovery_tokens": one.discovery,
         "saved": one.saved,
         "saved_fraction": one.saved_fraction,
-        "suggestions": [asdict(each) for each in one.suggestions],
+        "suggestions": [to_builtins(each) for each in one.suggestions],
         "tools": len(one.tools),
         "session": None if one.session is None else session_json(one.session, requests=False),
         "servers": [_server_json(server) for server in one.servers],
@@ -111,7 +112,7 @@ def _server_json(server: ServerAudit) -> dict[str, Any]:
 def _tool_json(tool: ToolAudit) -> dict[str, Any]:
     cost = tool.cost
     counted = {"tokens": cost.tokens, "estimate": cost.estimate, "error": cost.error}
-    return {"id": tool.id, **asdict(cost), **counted}
+    return {"id": tool.id, **to_builtins(cost), **counted}
 
 
 def audit_report(audit: Audit) -> Iterator[str | Table]:

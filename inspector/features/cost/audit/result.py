@@ -6,7 +6,9 @@ Tokens are counted on the compact `tools` array that static binding sends with e
 import asyncio
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.core.access import Audience, ServerRule
@@ -37,8 +39,7 @@ _LACKING = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """One server's tools, or the reason why they could not be measured.
 
     `at` is the time (seconds since 1970, UTC) of a snapshot used instead of the server; None if the server
@@ -160,16 +161,14 @@ def _first_line(text: str) -> str:
     return next(iter(text.strip().splitlines()), "")[:_LONGEST_REASON]
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(Struct, frozen=True):
     """The number of recorded sessions of a configuration, and their calls by tool id."""
 
     sessions: int = 0
     calls: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(Struct, frozen=True):
     """A configuration to audit. `readings` is keyed by the server's name in it (`Reading.named`).
 
     `settings` shape the manifest that discovery would send; `toolset` is one of the configuration's, or "".
@@ -204,16 +203,14 @@ class Subject:
         return {name: reading.summary for name, reading in self.readings.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class ToolAudit:
+class ToolAudit(Struct, frozen=True):
     """One tool and its cost."""
 
     id: str
     cost: ToolCost
 
 
-@dataclass(frozen=True, slots=True)
-class ServerAudit:
+class ServerAudit(Struct, frozen=True):
     """One server. If it was not measured, `tokens` is 0 and the reading says why.
 
     `instructions` are the tokens of its instructions, which many clients send beside the tools.
@@ -237,8 +234,7 @@ class ServerAudit:
         return relative_error(self.estimate, self.tokens)
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Struct, frozen=True):
     """A suggested change. `tokens` is the most it saves a model call; for `keep`, the most one could save."""
 
     kind: str
@@ -251,8 +247,7 @@ def title(client: str, scope: str) -> str:
     return ", ".join(part for part in (client, scope) if part)
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigurationAudit:
+class ConfigurationAudit(Struct, frozen=True):
     """One configuration. `discovery` is the tool tokens of a first model call with every server deferred.
 
     `session` is what a session with its searches costs under every delivery; None without tools.
@@ -304,8 +299,7 @@ class ConfigurationAudit:
         return tuple(server for server in self.servers if server.reading.is_measured)
 
 
-@dataclass(frozen=True, slots=True)
-class Basis:
+class Basis(Struct, frozen=True):
     """The basis of all numbers in an audit; `prices` belong to another model if `model` has none."""
 
     model: str
@@ -316,8 +310,7 @@ class Basis:
     terms: CacheTerms = UNCACHED
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A file, or part of one, that cannot be audited."""
 
     client: str
@@ -332,8 +325,7 @@ class Problem:
         return title(self.client, self.scope)
 
 
-@dataclass(frozen=True, slots=True)
-class Audit:
+class Audit(Struct, frozen=True):
     """The whole audit. `empty` lists files in which a client has no servers."""
 
     basis: Basis

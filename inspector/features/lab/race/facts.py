@@ -1,8 +1,9 @@
 """What is known of a race and of how it ended, as page and terminal say it and as programs read it."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from inspector.config.profile import PROFILES
 from inspector.core.number import count, large_saving, money, money_decimals, saving, tokens
@@ -144,7 +145,7 @@ def race_json(race: Race, verdict: Verdict, sessions: Sequence[str]) -> dict[str
         "saved": verdict.saved,
         "input_saved": verdict.input_saved,
         "billed_saved": verdict.billed_saved,
-        "prices": prices and asdict(prices),
+        "prices": prices and to_builtins(prices),
         "notes": verdict.notes,
         "frames": [
             {

@@ -7,9 +7,11 @@ on alone.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.budget import Prices
 from inspector.core.events import (
@@ -44,8 +46,7 @@ from inspector.tokens.plan import solved_steps
 _LONGEST = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Racer(RunCosts):
+class Racer(RunCosts, frozen=True):
     """One run so far. Dollars are of its input alone.
 
     `last` says in a line what came of the last model call: raw text. `refused` names the tools of calls that
@@ -153,8 +154,7 @@ def _line(text: str) -> str:
     return f"{cut}…" if len(text) > _LONGEST else cut
 
 
-@dataclass(frozen=True, slots=True)
-class RaceFrame:
+class RaceFrame(Struct, frozen=True):
     """Both racers at one moment, static binding first."""
 
     racers: tuple[Racer, Racer]
@@ -165,8 +165,7 @@ class RaceFrame:
         return max(racer.model_calls for racer in self.racers)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """How a race ended. `saved` and `input_saved` are shares (0 to 1) of what static binding sent.
 
     They are negative if more was sent, and None if nothing was. `notes` say what to know before trusting
@@ -321,8 +320,7 @@ def _notes(racers: tuple[Racer, Racer]) -> list[str]:
     return notes
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(Struct, frozen=True):
     """What one side of a race runs under; number 0 is static binding."""
 
     number: int

@@ -7,10 +7,11 @@ their events, as `toolsight sessions show ID --as events --json` prints them or 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from pydantic import AfterValidator, Field
 
 from inspector.config.problem import Foreign, not_empty, validated
@@ -31,8 +32,7 @@ _FAILURES = ("error", "traceback", "failed")
 _LOOKED_AT = 80
 
 
-@dataclass(slots=True)
-class _Reply:
+class _Reply(Struct):
     """One model call while it is read."""
 
     texts: list[str] = field(default_factory=list)
@@ -200,8 +200,7 @@ _USUAL = (DEFAULT_PROFILE, STATIC, "attention")
 _HINT = "`toolsight sessions show ID --as events --json` prints a session as this version writes it."
 
 
-@dataclass(frozen=True, slots=True)
-class RunSource:
+class RunSource(Struct, frozen=True):
     """Where recorded runs come from, beside the stored sessions, and what they are played with."""
 
     shipped: Path

@@ -1,9 +1,10 @@
 """What playing recorded runs again came to: as page and command say it, and as programs read it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
+
+from msgspec import Struct, to_builtins
 
 from inspector.core.error import ConfigError
 from inspector.core.number import count, money, money_decimals, percent, signed_percent
@@ -30,8 +31,7 @@ _NAMED, _AGENTS = 12, 3
 Columns = Mapping[str, Callable[[SetupSummary], str]]
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Struct, frozen=True):
     """What a report is about: what was read, what could be played, and what came of it.
 
     `shipped` says that the recording came with Toolsight.
@@ -286,8 +286,8 @@ def told_json(told: Told) -> dict[str, Any]:
         "tools": told.tools,
         "model": told.model,
         "tokenizer": batch.tokenizer,
-        "bills": {name: asdict(one) for name, one in batch.bills.items()},
-        "setups": list(map(asdict, batch.summaries)),
-        "runs": {name: list(map(asdict, played)) for name, played in batch.played.items()},
+        "bills": {name: to_builtins(one) for name, one in batch.bills.items()},
+        "setups": list(map(to_builtins, batch.summaries)),
+        "runs": {name: list(map(to_builtins, played)) for name, played in batch.played.items()},
         "seconds_a_call": SECONDS_A_CALL,
     }

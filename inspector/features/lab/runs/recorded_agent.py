@@ -9,8 +9,10 @@ by name, because the recording goes on with it. That is the upper bound of what 
 import re
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.core.events import Record, SearchPerformed, ToolEvicted
 from inspector.core.message import ModelChunk, ModelReply, ModelRequest, ToolCall
@@ -30,8 +32,7 @@ from inspector.schema.schema import PLAIN
 from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
 
 
-@dataclass(frozen=True, slots=True)
-class KnownRuns:
+class KnownRuns(Struct, frozen=True):
     """Runs whose every call is of a tool with a definition, and what was left out to get there.
 
     A run that searched and called nothing stays: what it searched for was paid for all the same.
@@ -172,16 +173,14 @@ class Reason(StrEnum):
     NAMED = "named"
 
 
-@dataclass(frozen=True, slots=True)
-class Lack:
+class Lack(Struct, frozen=True):
     """A recorded call whose tool was not bound; `cause` is that of its eviction, empty if it had none."""
 
     tool: str
     cause: str
 
 
-@dataclass(slots=True)
-class AgentLog:
+class AgentLog(Struct):
     """What the agent did.
 
     `counted` says of each model call whether the recording or a search needed it; the end of a recording that
@@ -195,8 +194,7 @@ class AgentLog:
     lacked: list[Lack] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
+class _Planned(Struct, frozen=True):
     """A step of the recording, what to search for before it, and whether it is only the end of a message."""
 
     step: RecordedStep

@@ -3,10 +3,12 @@
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector.core.ranking import Answer
 from inspector.core.tool import Tool
@@ -25,8 +27,7 @@ FEW = 3
 QUARTERS = (25, 50, 75, 100)
 
 
-@dataclass(frozen=True, slots=True)
-class SetupSummary:
+class SetupSummary(Struct, frozen=True):
     """One setup over all runs.
 
     `recall` is the share of the called tools that the searches before their first call ranked up to there,
@@ -190,8 +191,7 @@ def _ratio(
 Progress = Callable[[str, int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """What was played. `bills` has the provider's input tokens over ours, by setup, where both are known."""
 
     summaries: tuple[SetupSummary, ...]

@@ -1,9 +1,11 @@
 """Plays recorded runs through the loop, alone with their recorded servers, and sums up what each shows."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.core.budget import Tokenizer
@@ -32,8 +34,7 @@ from inspector.tokens.accounting import Accounting
 LOOP = "loop"
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(Struct, frozen=True):
     """A tool that the run called, once for each run.
 
     `rank` is its best rank in the searches before its first call, 0 if none matched it; `returned` whether
@@ -46,16 +47,14 @@ class Need:
     reached: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Struct, frozen=True):
     """A call of a tool that was not bound; `recovered` if the run called the tool again, and it was bound."""
 
     name: str
     recovered: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Spent:
+class Spent(Struct, frozen=True):
     """Tokens of a run over all its model calls, and what they cost in US dollars.
 
     `tool_tokens` are definitions, manifest and summaries, `searches` what searches left in the conversation,
@@ -71,8 +70,7 @@ class Spent:
     uncached: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class PlayedRun:
+class PlayedRun(Struct, frozen=True):
     """A run played in one setup. `evicted` are the calls of tools that had been evicted, by cause.
 
     `searches` counts them by reason, `answers` by what they said; `discovered` are the tools that
@@ -224,8 +222,7 @@ _STEPS = 1000
 _REMEMBERED = 65_536
 
 
-@dataclass(frozen=True, slots=True)
-class RunSetup:
+class RunSetup(Struct, frozen=True):
     """What a run is played in: a profile, with settings by path that override it."""
 
     name: str
@@ -233,8 +230,7 @@ class RunSetup:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class Kept:
+class Kept(Struct):
     """What stays from run to run, because it depends on texts alone: token counts and the search index."""
 
     counters: dict[str, "_Counter"] = field(default_factory=dict)

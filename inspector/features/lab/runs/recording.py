@@ -4,10 +4,10 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
 from pydantic import Field
 
 from inspector.config.file import MEGABYTE, load_lines, load_object, load_value
@@ -274,8 +274,7 @@ MAX_BYTES = 256 * MEGABYTE
 _HINT = f"Formats: {', '.join(_FORMATS)}. docs/papers/recorded-runs.md describes their files."
 
 
-@dataclass(frozen=True, slots=True)
-class Recordings:
+class Recordings(Struct, frozen=True):
     """The runs of a folder in the order of their files, how many have which format, and other files."""
 
     runs: tuple[RecordedRun, ...]

@@ -3,8 +3,9 @@
 from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
+
+from msgspec import Struct, field
 
 from inspector.core.events import SearchPerformed
 from inspector.core.number import Share
@@ -100,7 +101,7 @@ def as_json(counted: Any) -> Any:
             return list(map(as_json, counted))
         case str() | int() | float() | None:
             return counted
-    names = [one.name for one in fields(counted)] if is_dataclass(counted) else vars(counted)
+    names = counted.__struct_fields__ if isinstance(counted, Struct) else vars(counted)
     return {name: as_json(getattr(counted, name)) for name in names if not name.startswith("_")}
 
 
@@ -108,16 +109,14 @@ OWN = "toolsight"
 """Who a session is of that was not imported."""
 
 
-@dataclass(slots=True)
-class RankerScores:
+class RankerScores(Struct):
     """The scores of one ranker's results: of the tools that were called, and of those that were not."""
 
     scores_of_called: Sample = field(default_factory=Sample)
     scores_of_others: Sample = field(default_factory=Sample)
 
 
-@dataclass(slots=True)
-class Frequency:
+class Frequency(Struct):
     """How often one agent searched under one toolset: over sessions, turns and searches."""
 
     agent: str
@@ -128,8 +127,7 @@ class Frequency:
     unused: int = 0
 
 
-@dataclass(slots=True)
-class _Result:
+class _Result(Struct):
     """A tool that a search returned. `score` is None for one that was looked up, or that has none.
 
     `is_ranked` says that a ranker put it where it is.

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from inspector.core.error import BreakerState
 from inspector.core.number import count, percent, shown_moment, tokens
@@ -320,8 +321,8 @@ def stats_json(gathered: Telemetry) -> dict[str, Any]:
             *("discovery", "calls", "model", "binding", "gate", "reliability", "inertia"),
         )
     }
-    counted["discovery"]["by_agent"] = list(map(asdict, gathered.discovery.by_agent.values()))
-    counted["reliability"]["breakers"] = list(map(asdict, gathered.reliability.breakers.values()))
+    counted["discovery"]["by_agent"] = list(map(to_builtins, gathered.discovery.by_agent.values()))
+    counted["reliability"]["breakers"] = list(map(to_builtins, gathered.reliability.breakers.values()))
     return counted | {
         "from": gathered.first if gathered.events else None,
         "to": gathered.last if gathered.events else None,

@@ -1,10 +1,10 @@
 """The telemetry page: statistics of the session that is shown, or of all that are recorded."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import ClassVar
 
+from msgspec import Struct
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -43,8 +43,7 @@ EMPTY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Shown:
+class Shown(Struct, frozen=True):
     """What the page draws, computed in a thread: of one session, or of all."""
 
     overview: str

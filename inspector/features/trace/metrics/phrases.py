@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from inspector.config.format import LONGEST_PHRASE, MOST_PHRASES
 from inspector.core.definition import ToolDefinition
@@ -19,8 +20,7 @@ KINDS = (*ACTS, SessionStarted.kind, ServerReady.kind, ToolsChanged.kind)
 """The kinds of events that candidates are made of."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """How often what was searched for while its turn later called a tool that the search did not return.
 
     `meaning` is the first sentence of the tool's description, or its name where nobody knows that.

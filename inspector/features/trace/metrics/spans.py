@@ -11,9 +11,11 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from inspector import __version__
 from inspector.core.error import FailureKind
@@ -62,8 +64,7 @@ _NOTED: Mapping[type[Event], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class SpanEvent:
+class SpanEvent(Struct, frozen=True):
     """A moment within a span; `at` is in nanoseconds since 1970, UTC."""
 
     name: str
@@ -71,8 +72,7 @@ class SpanEvent:
     attributes: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(Struct, frozen=True):
     """Ids are hexadecimal, `parent` is "" for the first of its trace; times are in nanoseconds since 1970."""
 
     name: str
@@ -138,7 +138,7 @@ def _provider(model: str) -> str:
 def _usage(answers: Iterable[ModelResponded]) -> Values:
     """The provider's own counts, summed; the input includes what was cached, the output its reasoning."""
     reported = [answer.usage for answer in answers]
-    told = {each.name: [getattr(usage, each.name) for usage in reported] for each in fields(Usage)}
+    told = {name: [getattr(usage, name) for usage in reported] for name in Usage.__struct_fields__}
     total = {
         name: sum(one for one in counts if one is not None)
         if any(one is not None for one in counts)

@@ -3,13 +3,13 @@
 import json
 import math
 from base64 import b64encode
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from google.protobuf.json_format import MessageToDict, ParseDict
 from hypothesis import given
+from msgspec.structs import replace
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from inspector.core.budget import TokenParts
