@@ -121,3 +121,22 @@ async def test_work_that_cancels_itself_cancels_its_caller(thread: ServerThread)
     with thread, pytest.raises(asyncio.CancelledError):
         async with asyncio.timeout(PATIENCE):
             await thread.run(give_up())
+
+
+async def test_no_thread_waits_for_a_process_that_runs(thread: ServerThread) -> None:
+    async def started() -> list[asyncio.subprocess.Process]:
+        pipe = asyncio.subprocess.PIPE
+        return [await asyncio.create_subprocess_exec("cat", stdin=pipe, stdout=pipe) for _ in range(5)]
+
+    async def ended(processes: list[asyncio.subprocess.Process]) -> list[int | None]:
+        for each in processes:
+            await each.communicate(b"")
+        return [each.returncode for each in processes]
+
+    with thread:
+        await thread.run(current())
+        before = threading.active_count()
+        processes = await thread.run(started())
+        assert threading.active_count() == before
+        async with asyncio.timeout(PATIENCE):
+            assert await thread.run(ended(processes)) == [0] * 5

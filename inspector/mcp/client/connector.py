@@ -6,6 +6,7 @@ when the first connection is opened.
 
 import asyncio
 import os
+import sys
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -13,7 +14,7 @@ from copy import copy
 from pathlib import Path
 from threading import Lock, Thread
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,6 +34,30 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+_Ts = TypeVarTuple("_Ts")
+
+if sys.platform == "linux" and sys.version_info < (3, 12):
+
+    class _ChildWatcher(asyncio.ThreadedChildWatcher):
+        """Has a thread wait for a process only once that has ended; later Pythons need none by themselves."""
+
+        def add_child_handler(self, pid: int, callback: Callable[[int, int, *_Ts], object], *args: *_Ts) -> None:
+            reap, loop = super().add_child_handler, asyncio.get_running_loop()
+            try:
+                end = os.pidfd_open(pid)
+            except OSError:  # Some containers forbid it.
+                reap(pid, callback, *args)
+                return
+
+            def ended() -> None:
+                loop.remove_reader(end)
+                os.close(end)
+                reap(pid, callback, *args)
+
+            loop.add_reader(end, ended)
+
+    asyncio.set_child_watcher(_ChildWatcher())
+
 # Seconds that a person has for signing in.
 _PATIENCE = 600.0
 
