@@ -41,7 +41,9 @@ if sys.platform == "linux" and sys.version_info < (3, 12):
     class _ChildWatcher(asyncio.ThreadedChildWatcher):
         """Has a thread wait for a process only once that has ended; later Pythons need none by themselves."""
 
-        def add_child_handler(self, pid: int, callback: Callable[[int, int, *_Ts], object], *args: *_Ts) -> None:
+        def add_child_handler(
+            self, pid: int, callback: Callable[[int, int, *_Ts], object], *args: *_Ts
+        ) -> None:
             reap, loop = super().add_child_handler, asyncio.get_running_loop()
             try:
                 end = os.pidfd_open(pid)
