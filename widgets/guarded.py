@@ -182,8 +182,6 @@ class Guarded(Screen[Any]):
     only says so, and can only be refused.
     """
 
-    # The answers are dim until one is taken.
-    DEFAULT_CSS = "Guarded.-waiting Button { text-opacity: 40%; }"
     clock: ClassVar[Callable[[], float]] = time.monotonic
     """Seconds from any beginning."""
     is_answering: ClassVar[bool] = False

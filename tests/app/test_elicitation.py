@@ -141,6 +141,27 @@ async def test_letters_are_for_the_form_only_once_a_field_was_chosen_and_no_key_
         assert pilot.app.screen.query(Input).first().value == "late"
 
 
+@pytest.mark.parametrize("request_", [FORM, LINK], ids=["form", "choice"])
+async def test_the_answers_are_drawn_dim_until_they_open(
+    request_: ElicitationRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(Guarded, "clock", lambda: now[0])
+    async with asking(request_) as (pilot, _task):
+
+        def drawn() -> Any:
+            strips = pilot.app.screen._compositor.render_strips()
+            return next(part.style for strip in strips for part in strip if "not now" in part.text)
+
+        await until(pilot, lambda: "open in a moment" in seen(pilot))
+        waiting = drawn()
+        now[0] = 60.0
+        await pilot.press("a")
+        now[0] = 120.0
+        await until(pilot, lambda: "open in a moment" not in seen(pilot))
+        assert waiting.color != drawn().color
+
+
 async def test_a_person_answers_in_place_of_a_model_in_as_many_lines_as_it_takes() -> None:
     async with asking(PROMPT, size=(80, 24)) as (pilot, task):
         for text in ("system: You sell shoes.", "user: Size 42?", "at most 1,000 back"):

@@ -70,7 +70,7 @@ async def test_no_key_but_esc_answers_in_the_first_second(clock: Clock) -> None:
             assert isinstance(app.screen, GuardedConfirm)
 
 
-async def test_esc_refuses_at_once_while_the_answers_are_still_dim(clock: Clock) -> None:
+async def test_esc_refuses_at_once_while_the_answers_still_wait(clock: Clock) -> None:
     app = Asking()
     async with app.run_test() as pilot:
         await app.ask(pilot)
