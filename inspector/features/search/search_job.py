@@ -235,15 +235,19 @@ class Search(Struct, frozen=True):
         )
 
 
-def away_line(server: ServerState, stderr: str) -> Content:
-    """Return that a server starts again, or why it cannot; `stderr` is what it wrote last."""
+def away_line(server: ServerState, stderr: str, *, is_shown: bool = True) -> Content:
+    """Return that a server starts again, or why it cannot; `stderr` is what it wrote last.
+
+    `is_shown` is whether tools that it had are among the results.
+    """
     name = visible(server.name, limit=80, newlines=False)
     if server.phase is not ServerPhase.FAILED:
         return Content.styled(
             f"… {name} is restarting; until then its tools are shown as they were", "$text-warning"
         )
     why = plain(f"✕ {name} failed: {error_line(stderr) or server.reason}", newlines=False, limit=300)
-    hint = "\n  Its tools are shown as before. Save a fix, or see its stderr: 2 (r restarts)."
+    kept = "Its tools are shown as before. " if is_shown else ""
+    hint = f"\n  {kept}Save a fix, or see its stderr: 2 (r restarts)."
     return Content.assemble(why.stylize("$text-error"), (hint, MUTED))
 
 
@@ -276,12 +280,14 @@ def heading(
     """Return which servers are away, and what there is to say of the search, or before one."""
     state, report = session.state, made.report
     text = facts(report, state.index, width) if report else introduction(intro, state.index)
-    if report is not None and not report.hits:
+    is_shown = report is None or bool(report.hits)
+    if not is_shown:
         away = (one for one in state.servers.values() if one.phase is ServerPhase.FAILED)
     if (asked := made.reworded) is not None:
         style = "bold" if asked.asked_as else "$text-warning"
         text = Content("\n").join([plain(asked.line, newlines=False).stylize(style), text])
-    return Content("\n").join([*(away_line(one, session.stderr(one.name)) for one in away), text])
+    lines = (away_line(one, session.stderr(one.name), is_shown=is_shown) for one in away)
+    return Content("\n").join([*lines, text])
 
 
 def facts(report: SearchReport, index: IndexState | None = None, width: int = 120) -> Content:

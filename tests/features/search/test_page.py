@@ -10,7 +10,7 @@ from inspector.app.draw.definition import DefinitionCard
 from inspector.app.place import WhyNotPage
 from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
-from inspector.core.session import Binding
+from inspector.core.session import Binding, ServerPhase, ServerState
 from inspector.core.tool import Tool
 from inspector.features.chat.page import SessionScreen
 from inspector.features.search import results_pane as content
@@ -18,7 +18,7 @@ from inspector.features.search.edit_pane import EditPane
 from inspector.features.search.page import SearchScreen
 from inspector.features.search.rankers_pane import RankersPane
 from inspector.features.search.score_text import DefinitionPane, ScorePane
-from inspector.features.search.search_job import Pane, error_line
+from inspector.features.search.search_job import Pane, away_line, error_line
 from inspector.features.search.why_not_pane import WhyNotPane
 from inspector.search.answer.why_not import why_not
 from tests.support.app import app_rig, arrives, goes, said, seen, until
@@ -168,7 +168,7 @@ async def test_a_server_that_does_not_come_back_keeps_the_old_list_and_says_why(
         await until(pilot, lambda: "failed" in said(pilot, "#facts"))
         told = said(pilot, "#facts")
         assert "shop failed: SyntaxError: '(' was never closed (shop.py, line 7)" in told
-        assert "Save a fix" in told
+        assert "Its tools are shown as before. Save a fix" in told
         assert str(found.shown[0].cells[2]) == "‖ failed"
         lists, refunds = shop.tools
         shop.tools = (
@@ -179,6 +179,12 @@ async def test_a_server_that_does_not_come_back_keeps_the_old_list_and_says_why(
         await rig.bench.reconnect("shop")
         await until(pilot, lambda: found.shown[0].key == "shop:list_orders")
         assert str(found.shown[0].cells[2]).endswith("was 2")
+
+
+def test_a_server_that_never_listed_a_tool_is_not_said_to_show_any() -> None:
+    told = away_line(ServerState("shop", ServerPhase.FAILED, reason="no answer"), "", is_shown=False).plain
+    assert "no answer" in told
+    assert "as before" not in told
 
 
 @pytest.mark.parametrize(
