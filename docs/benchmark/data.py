@@ -6,6 +6,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from msgspec.structs import replace
 
 from docs.benchmark import say
@@ -18,7 +19,7 @@ from inspector.cli.options import Options
 from inspector.core.tool import Tool
 from inspector.features.bench.run import Prepared, prepare
 from inspector.mcp.recorded_link import read_definitions
-from inspector.search.answer.evalset import read_cases, read_evalset, read_tools, sample
+from inspector.search.answer.evalset import read_cases, read_evalset, read_tools
 from inspector.search.index.semantics import Embedder, Semantics
 from inspector.store.server_memory import SqliteVectors
 
@@ -79,6 +80,14 @@ def folder(name: str) -> Path:
     if not (DATA / name).is_dir():
         raise SystemExit(f"the data set {name} is not here: `make data` fetches it")
     return DATA / name
+
+
+def sample(evalset: EvalSet, count: int) -> EvalSet:
+    """Keep at most `count` cases, always the same ones and in their order, and all the tools."""
+    if len(evalset.cases) <= count:
+        return evalset
+    chosen = np.random.default_rng(0).choice(len(evalset.cases), count, replace=False)
+    return replace(evalset, cases=tuple(evalset.cases[index] for index in sorted(chosen.tolist())))
 
 
 @cache

@@ -18,13 +18,13 @@ from statistics import fmean
 from msgspec.structs import replace
 
 from docs.benchmark import say
-from docs.benchmark.data import PUBLISHED, SAMPLE, embedder, folder, prepared
+from docs.benchmark.data import PUBLISHED, SAMPLE, embedder, folder, prepared, sample
 from docs.benchmark.levers import added_text, run
 from inspector.access.reach import EvalSet
 from inspector.core.settings import DiscoverySettings
 from inspector.features.bench.ranker_bench import difference
 from inspector.features.bench.run import Run, summarise
-from inspector.search.answer.evalset import read_evalset, sample
+from inspector.search.answer.evalset import read_evalset
 from inspector.search.answer.metric import clusters, estimate, recall_at
 from inspector.search.index.semantics import Embedder
 from inspector.search.ranker.catalog_rankers import CatalogRankers

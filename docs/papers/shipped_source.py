@@ -35,7 +35,7 @@ from inspector.features.marketplace.reader import read_catalog
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.features.registry.tool_registry import ToolRegistry
 from inspector.mcp.recorded_link import read_definitions
-from inspector.search.answer.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools, sample
+from inspector.search.answer.evalset import QUERIES, TOOLS, read_cases, read_evalset, read_tools
 from inspector.search.index.semantics import Embedder, StaticEmbedder
 from inspector.store.server_memory import SqliteVectors
 
@@ -230,6 +230,8 @@ def _named(folder: Path) -> NamedCatalog:
     if folder.is_file():
         return NamedCatalog(folder.resolve().parent.name, read_definitions([folder]))
     if (folder / QUERIES).is_file():
+        from docs.benchmark.data import sample
+
         found = sample(read_evalset(folder), REQUESTS)
         return NamedCatalog(name, found.tools, cases=found.cases)
     tools, path = read_tools(folder), location.fixtures_path() / "evalsets" / f"{name}.jsonl"

@@ -66,18 +66,14 @@ RULES = frozenset({*_INCLUDED, *_EXCLUDED})
 _OPENCODE_VARIABLE = re.compile(r"\{env:([A-Za-z_]\w*)\}")
 
 
-def load_file(path: Path, suffix: str = "") -> dict[str, Any]:
-    """The object in a client's file or in ours: JSON with comments, TOML or YAML. Raises ConfigError.
-
-    `suffix` is that of a copy under another name.
-    """
-    suffix = suffix or path.suffix
-    if suffix not in OTHER_FORMATS:
+def load_file(path: Path) -> dict[str, Any]:
+    """The object in a client's file or in ours: JSON with comments, TOML or YAML. Raises ConfigError."""
+    if path.suffix not in OTHER_FORMATS:
         return load_object(path)
     # A parser of YAML takes seconds for each megabyte.
     text = read_text(path, "configuration", limit=MEGABYTE)
     try:
-        return {str(key): value for key, value in as_object(parsed(text, suffix)).items()}
+        return {str(key): value for key, value in as_object(parsed(text, path.suffix)).items()}
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {error}", hint="Correct it first.") from error
 

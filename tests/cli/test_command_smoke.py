@@ -25,7 +25,7 @@ POLICY = "POLICY"
 SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "clients measure": (("zed",), 2, "add --by-hand"),
     "bench": (("--data", DATA, "--ranker", "bm25", "--embedding-model", "none"), 0, "bm25"),
-    "bench label": ((REQUESTS, "--query", "cut my hair", "--impossible"), 0, "added 1"),
+    "bench label": ((REQUESTS, "--generate", WEATHER), 0, "Review them"),
     "bench runs": (
         (RUNS, "--set", "discovery.embedding_model=none", "--profile", "prd"),
         0,

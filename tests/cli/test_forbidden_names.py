@@ -39,7 +39,6 @@ NAMED = {
     ("check", "--expect"): (("check", "--no-model", "--expect", f"rain -> {TYPED}"), TOOL),
     ("registry show", "tool_id"): (("registry", "show", TYPED), HIDDEN),
     ("marketplace remove", "server"): (("marketplace", "remove", TYPED, "--yes"), SERVER),
-    ("bench label", "--tool"): (("bench", "label", "CASES", "--query", "rain", "--tool", TYPED), TOOL),
     ("common", "--trust"): (("tools", "--trust", TYPED), SERVER),
     ("common", "--toolset"): (("tools", "--toolset", TYPED), "vualts"),
     ("common", "--user"): (("tools", "--user", TYPED), "bbo"),
@@ -58,7 +57,7 @@ FREE = {
         "--env",
     ),
     *("--embedding-model", "--assume", "--scenario"),
-    *("--query", "--model", "--api-base", "--profile", "--set", "--input", "--policy"),
+    *("--model", "--api-base", "--profile", "--set", "--input", "--policy"),
 }
 # These show everything, to whom it belongs: they refuse to be told a user.
 OWNERS = ("config access", "sessions", "cost", "audit")

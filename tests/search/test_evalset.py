@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from docs.benchmark.data import sample
 from inspector.access.reach import EXACT, EvalCase, EvalSet
 from inspector.core.error import ConfigError
 from inspector.core.tool import Tool
-from inspector.search.answer.evalset import append_cases, read_cases, read_evalset, read_tools, sample
+from inspector.search.answer.evalset import append_cases, read_cases, read_evalset, read_tools
 
 SCHEMA = {"type": "object", "properties": {"id": {"type": "string"}}}
 TOOL = {"id": "t1", "server": "shop", "name": "get_order", "description": "Get it.", "inputSchema": SCHEMA}

@@ -1,4 +1,4 @@
-"""A client's file that changes after a person's yes, with a backup, and gets back the bytes it had."""
+"""A client's file that changes after a person's yes, with a backup."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -27,15 +27,8 @@ def backups(path: Path) -> list[Path]:
     return sorted(found, key=lambda backup: backup.stat().st_mtime_ns, reverse=True)
 
 
-def write_with_consent(
-    path: Path, after: bytes, *, yes: bool, notes: Iterable[str] = (), backs_up: bool = True
-) -> tuple[str, tuple[str, ...]]:
-    """Show what becomes of a file, ask, and write it, as `write_all_with_consent` does."""
-    return write_all_with_consent({path: after}, yes=yes, notes=notes, backs_up=backs_up)[path]
-
-
 def write_all_with_consent(
-    after: Mapping[Path, bytes], *, yes: bool, notes: Iterable[str] = (), backs_up: bool = True
+    after: Mapping[Path, bytes], *, yes: bool, notes: Iterable[str] = ()
 ) -> dict[Path, tuple[str, tuple[str, ...]]]:
     """Show what becomes of these files, and `notes`, ask once, and write them.
 
@@ -59,6 +52,6 @@ def write_all_with_consent(
     if changes and not yes and not click.confirm("Write it?", default=False, err=True):
         raise click.Abort
     return {
-        path: (replace_file(path, change.before, change.after, backs_up=backs_up), lines[path])
+        path: (replace_file(path, change.before, change.after), lines[path])
         for path, change in changes.items()
     }

@@ -1,4 +1,4 @@
-"""Writes into a client's file which tools of its servers its model gets, and takes that back.
+"""Writes into a client's file which tools of its servers its model gets.
 
 tool_lists.toml has what each client reads, as far as it was looked up.
 """
@@ -19,7 +19,7 @@ from inspector.config.client import client_files, is_there
 from inspector.config.client_format import load_file, named, place_of, servers_in
 from inspector.config.text_edit import entry_at, with_item
 from inspector.core.error import ConfigError
-from inspector.features.agents.client_file import backups, encoded, text_of
+from inspector.features.agents.client_file import encoded, text_of
 from inspector.features.agents.unused import ServerWaste
 from inspector.schema.json_value import as_list
 
@@ -111,22 +111,3 @@ def _names(client: str, server: ServerWaste) -> list[str]:
     if not server.called and rule.whole:
         return [sent_name(names, server.server, "").removesuffix("__")]
     return [sent_name(names, server.server, tool.name) for tool in server.unused]
-
-
-def last_backup(client: str, path: Path) -> Path | None:
-    """The newest backup of a file from which it differs in these lists alone; None if there is none."""
-    rule = tool_list_rules()[client]
-    ours = {*rule.keys, *(rule.off or ())[:1]}
-    now = load_file(path)
-    for backup in backups(path):
-        before = load_file(backup, path.suffix)
-        if before != now and _without(before, ours) == _without(now, ours):
-            return backup
-    return None
-
-
-def _without(value: Any, keys: set[Any]) -> Any:
-    """The value without what stands at these keys anywhere in it."""
-    if isinstance(value, dict):
-        return {key: _without(one, keys) for key, one in value.items() if key not in keys}
-    return [_without(one, keys) for one in value] if isinstance(value, list) else value

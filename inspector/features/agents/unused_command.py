@@ -12,9 +12,9 @@ from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.ports import SystemClock
 from inspector.core.text import did_you_mean
-from inspector.features.agents.client_file import write_with_consent
+from inspector.features.agents.client_file import write_all_with_consent
 from inspector.features.agents.command import MachineLibrary
-from inspector.features.agents.tool_list import last_backup, narrowed, tool_list_rules
+from inspector.features.agents.tool_list import narrowed, tool_list_rules
 from inspector.features.agents.unused import DAYS, ClientUse, recent, unused
 from inspector.features.agents.unused_facts import unused_json, unused_report
 
@@ -27,10 +27,9 @@ _UNCHANGED = "No file changes: what was unused is left out already, or no known 
 )
 @click.option("--client", default="", metavar="NAME", help="Only this client's sessions.")
 @click.option("--write", is_flag=True, help="Write the lists into the clients' files, after a question.")
-@click.option("--undo", is_flag=True, help="With --client: give its files the bytes from before --write.")
 @click.option("--yes", is_flag=True, help="Do not ask; the change is still shown.")
 @as_json
-def unused_tools(days: int, client: str, write: bool, undo: bool, yes: bool, chosen: Options) -> None:
+def unused_tools(days: int, client: str, write: bool, yes: bool, chosen: Options) -> None:
     """Show tools that clients had and never called.
 
     Over taps and imported sessions, by client: what the definitions of such tools took, and the shortest list
@@ -39,10 +38,6 @@ def unused_tools(days: int, client: str, write: bool, undo: bool, yes: bool, cho
     \b
     toolsight sessions unused --client codex --write
     """
-    if undo:
-        changed = list(_undone(client, yes=yes))
-        show({"written": changed}, map(_said, changed))
-        return
     uses = _uses(chosen, days, client)
     data, report = unused_json(uses, days), unused_report(uses, days)
     if not write:
@@ -75,24 +70,9 @@ def _written(uses: Sequence[ClientUse], *, yes: bool) -> Iterator[dict[str, Any]
         for path, after in narrowed(use.client, use.servers) if use.client in tool_list_rules() else ():
             seen = f"{count(use.sessions, 'session')} on {count(len(use.days), 'day')}"
             note = f"This rests on {seen}. {use.client} reads it when it starts the next time."
-            backup, lines = write_with_consent(path, after, yes=yes, notes=(note,))
+            backup, lines = write_all_with_consent({path: after}, yes=yes, notes=(note,))[path]
             yield {"client": use.client, "file": str(path), "backup": backup, "diff": list(lines)}
 
 
-def _undone(client: str, *, yes: bool) -> Iterator[dict[str, Any]]:
-    """Every file that has its bytes again, and no backup of them any more. Raises ConfigError without any."""
-    if client not in tool_list_rules():
-        raise click.UsageError(f"--undo needs --client, one of {', '.join(tool_list_rules())}")
-    found = [(path, last_backup(client, path)) for path in tool_list_rules()[client].files()]
-    if not any(backup for _, backup in found):
-        problem = f"no file of {client} differs from a backup in these lists alone"
-        raise ConfigError(problem, hint="Backups stand beside a file: FILE.bak, FILE.bak2, …")
-    for path, backup in found:
-        if backup is not None:
-            _, lines = write_with_consent(path, backup.read_bytes(), yes=yes, backs_up=False)
-            backup.unlink()
-            yield {"client": client, "file": str(path), "backup": "", "diff": list(lines)}
-
-
 def _said(changed: dict[str, Any]) -> str:
-    return f"changed {changed['file']}{'; backup: ' * bool(changed['backup'])}{changed['backup']}"
+    return f"changed {changed['file']}; copy its backup over it to undo this: {changed['backup']}"

@@ -9,7 +9,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inspector.access.reach import GENERATED, IMPOSSIBLE, PARAPHRASE, EvalCase, EvalSet
+from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.access.restriction import OpenedConfiguration, seen_cases
 from inspector.cli.composition import open_store
 from inspector.cli.configuration import read_configuration
@@ -29,7 +29,7 @@ from inspector.core.tool import Catalog
 from inspector.features.bench.ranker_bench import DataSet
 from inspector.search.answer.evalset import added_cases, append_cases, is_there, read_cases, read_evalset
 from inspector.search.answer.expectation import as_case, resolved
-from inspector.search.answer.generate import generate, numbered, query_key
+from inspector.search.answer.generate import generate, numbered
 from inspector.search.answer.request_file import is_json, read_expectations
 from widgets import visible
 
@@ -164,36 +164,12 @@ def _name(text: str) -> str:
 _Path = click.Path(path_type=Path)
 
 
-def _groups(
-    _context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]
-) -> tuple[frozenset[str], ...]:
-    """Parse each --tool into its alternatives."""
-    groups = [frozenset(filter(None, map(str.strip, value.split("|")))) for value in values]
-    if not all(groups):
-        raise click.BadParameter("no tool given")
-    return tuple(dict.fromkeys(groups))
-
-
 @session_command(takes=COMMON)
 @click.argument("file", type=_Path)
-@click.option("--query", default="", help="The request to label.")
-@click.option(
-    "--tool",
-    "tools",
-    multiple=True,
-    metavar="SERVER:NAME[|SERVER:NAME]",
-    help="A tool the request needs. Repeat the option if the request needs several tools. If any one of "
-    "several will do, separate them with | in quotes: --tool 'shop:find_orders|shop:list_orders'.",
-    callback=_groups,
-)
-@click.option("--impossible", is_flag=True, help="No tool fits the request.")
 @click.option("--from-log", is_flag=True, help="Add the models' recorded searches that led to a call.")
 @click.option("--generate", "generates", is_flag=True, help="Write requests for every tool to a new FILE.")
 def label(
     file: Path,
-    query: str,
-    tools: tuple[frozenset[str], ...],
-    impossible: bool,
     from_log: bool,
     generates: bool,
     chosen: Options,
@@ -203,20 +179,17 @@ def label(
     If you pass servers, the labelled tools must exist there.
 
     \b
-    toolsight bench label mine.jsonl --query "who has not paid?" --tool shop:list_orders
+    toolsight bench label mine.jsonl --from-log
     toolsight bench label mine.jsonl --generate --config .mcp.json
     """
-    if [bool(tools), impossible, from_log, generates].count(True) != 1:
-        raise click.UsageError("Use exactly one of --tool, --impossible, --from-log and --generate.")
-    if (from_log or generates) == bool(query.strip()):
-        raise click.UsageError("--query goes with --tool or --impossible.")
+    if from_log == generates:
+        raise click.UsageError("Use exactly one of --from-log and --generate.")
     if generates:
         _generate(file, chosen)
         return
-    if from_log:
-        require_nobody(chosen)
+    require_nobody(chosen)
     known = read_cases(file) if is_there(file) else ()
-    cases = _logged(chosen, known) if from_log else (_labelled(query, tools, known),)
+    cases = _logged(chosen, known)
     if cases and (chosen.demo or chosen.server or chosen.config is not None):
         _require_known(cases, chosen)
     if cases:
@@ -235,18 +208,6 @@ def _generate(file: Path, chosen: Options) -> None:
     kinds = Counter(case.kind for case in cases)
     say(f"{count(len(cases), 'request')}: {', '.join(f'{number} {kind}' for kind, number in kinds.items())}")
     say("Review them: they reuse the tools' wording, and the impossible ones are guesses.")
-
-
-def _labelled(query: str, relevant: tuple[frozenset[str], ...], known: Sequence[EvalCase]) -> EvalCase:
-    """The request on the command line. Raises ConfigError if the file already has it."""
-    same = next((case for case in known if query_key(case.query) == query_key(query)), None)
-    if same is not None:
-        labels = ", ".join(sorted(tool for group in same.relevant for tool in group)) or "no tool"
-        raise ConfigError(
-            f"the file already has this request as '{same.id}', labelled {labels}",
-            hint="Edit that line if its label is wrong.",
-        )
-    return EvalCase("", query, relevant, PARAPHRASE if relevant else IMPOSSIBLE)
 
 
 def _logged(chosen: Options, known: Sequence[EvalCase]) -> tuple[EvalCase, ...]:

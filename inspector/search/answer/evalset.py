@@ -25,7 +25,6 @@ from inspector.core.turns import Search, ToolCall, turns
 from inspector.search.answer.generate import numbered, query_key
 
 TOOLS, QUERIES = "tools.jsonl", "queries.jsonl"
-_SEED = 0
 _RELEVANT_HINT = (
     '`relevant` is a list of "server:tool" ids or of lists of alternatives; write [] if no tool fits.'
 )
@@ -96,16 +95,6 @@ def read_tools(folder: Path) -> tuple[Tool, ...]:
 def read_cases(path: Path) -> tuple[EvalCase, ...]:
     """Read a file's cases, which may name any tool. Raises ConfigError."""
     return _cases(path, lambda _, given: given)
-
-
-def sample(evalset: EvalSet, count: int) -> EvalSet:
-    """Keep at most `count` cases, always the same ones and in their order, and all the tools."""
-    if len(evalset.cases) <= count:
-        return evalset
-    import numpy as np
-
-    chosen = np.random.default_rng(_SEED).choice(len(evalset.cases), count, replace=False)
-    return replace(evalset, cases=tuple(evalset.cases[index] for index in sorted(chosen.tolist())))
 
 
 def _row(case: EvalCase) -> Mapping[str, Any]:
