@@ -226,7 +226,7 @@ class RecordRows(RecordCanvas, can_focus=True):
         above = (self.cursor or 0) * self._lines - self.scroll_offset.y
         self._wanted = None if leaves else before.key if before else self._wanted
         self.records = records
-        self.virtual_size = Size(self.size.width, len(records) * self._lines + self._header_lines)
+        self._resize(Size(self.size.width, len(records) * self._lines + self._header_lines))
         self.cursor = self._cursor_after(at_end, (self.cursor or 0) if otherwise is None else otherwise)
         if before is not None and self.cursor is not None:
             self._scroll_line(self.cursor * self._lines - above)
@@ -235,6 +235,18 @@ class RecordRows(RecordCanvas, can_focus=True):
         now = self.current
         if (before and before.key) != (now and now.key):
             self.post_message(self.Moved())
+
+    def _resize(self, size: Size) -> None:
+        """Take another size, with a new layout of the screen only if that can move something else."""
+        old, room = self.virtual_size, self.container_size
+        is_longer = old.width == size.width and room.height < old.height <= size.height
+        if not room.width:
+            self.set_reactive(RecordRows.virtual_size, size)  # It is laid out when it is shown first.
+        elif is_longer and self.show_vertical_scrollbar:
+            self.set_reactive(RecordRows.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+        else:
+            self.virtual_size = size
 
     def _cursor_after(self, at_end: bool, otherwise: int) -> int | None:
         if not self.records:

@@ -169,17 +169,17 @@ class StillText(Static):
             if before.is_same(content):
                 return
             rooms = self._room(before), self._room(content)
-            layout = layout and (rooms[0] != rooms[1] or None in rooms)
+            layout = layout and self.display and (rooms[0] != rooms[1] or None in rooms)
         super().update(content, layout=layout)
 
     def _room(self, content: Content) -> tuple[int, int] | None:
         """The width and height that the text asks for; a given width counts as 0.
 
-        None if that takes a layout to know: the text may be wrapped, or has tabs.
+        None if that takes a layout to know: a text of its own width may be too long, or has tabs.
         """
-        lines = [line.cell_length for line in content.split("\n", allow_blank=True)]
-        longest = max(lines)
-        if longest > self.content_size.width or "\t" in content.plain:
-            return None
+        width = self.content_size.width
+        longest = max(line.cell_length for line in content.split("\n", allow_blank=True))
         is_auto = self.styles.width is not None and self.styles.width.is_auto
-        return (longest if is_auto else 0), len(lines)
+        if "\t" in content.plain or not width or (is_auto and longest > width):
+            return None
+        return (longest if is_auto else 0), content.get_height(self.styles, width)  # type: ignore[arg-type]

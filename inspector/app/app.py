@@ -37,9 +37,6 @@ if TYPE_CHECKING:
     from inspector.session.view import SessionView
     from inspector.session.workbench import Workbench
 
-# Records are gathered this long before the page is drawn again: while a hundred servers connect, time is left
-# for keys.
-_GATHERING_SECONDS = 0.06
 # Seconds between two looks at what other programs record.
 _FOLLOWED_EVERY = 1.0
 _TODAY = 24 * 3600
@@ -213,12 +210,12 @@ class ToolsightApp(PlaceApp):
                 "\n".join(problems), title="Key bindings", severity="warning", markup=False, timeout=10
             )
 
-    def soon(self, callback: Callable[[], None]) -> None:
-        """Call a function that draws the page, some milliseconds later.
+    def soon(self, callback: Callable[[], None], seconds: float) -> None:
+        """Call a function that draws the page, so many seconds later.
 
         A Textual timer would skip its only turn where the process is held up as it starts.
         """
-        asyncio.get_running_loop().call_later(_GATHERING_SECONDS, self.call_later, callback)
+        asyncio.get_running_loop().call_later(seconds, self.call_later, callback)
 
     def _show(self, view: "View") -> None:
         self.view = view

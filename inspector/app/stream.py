@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from inspector.core.events import AnswerStreamed, Record
 from inspector.core.fold import fold
+from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
 from inspector.session.timeline import Timeline
 from inspector.session.workbench import Workbench
@@ -46,13 +47,21 @@ class View(Struct, frozen=True):
     feed: tuple[Record, ...] = ()
 
 
+# Seconds in which records are gathered before the page is drawn again: while a hundred servers connect, time
+# is left for keys.
+_GATHERED, _GATHERED_AS_SERVERS_CONNECT = 0.06, 0.1
+
+
 class Bridge:
     """Follows a workbench and passes on one `View` per burst of records."""
 
     def __init__(
-        self, bench: Workbench, soon: Callable[[Callable[[], None]], object], show: Callable[[View], None]
+        self,
+        bench: Workbench,
+        soon: Callable[[Callable[[], None], float], object],
+        show: Callable[[View], None],
     ) -> None:
-        """`soon` calls a function once, after the time for which records are gathered."""
+        """`soon` calls a function once, after so many seconds, in which records are gathered."""
         self._bench = bench
         self._soon = soon
         self._show = show
@@ -71,7 +80,9 @@ class Bridge:
             self._feed = (*self._feed[-KEPT_IN_FEED + 1 :], record)
         if not self._waiting:
             self._waiting = True
-            self._soon(self._flush)
+            servers = self._bench.state.servers.values()
+            connecting = any(server.phase is ServerPhase.CONNECTING for server in servers)
+            self._soon(self._flush, _GATHERED_AS_SERVERS_CONNECT if connecting else _GATHERED)
 
     def _flush(self) -> None:
         self._waiting = False

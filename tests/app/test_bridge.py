@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from inspector.app.stream import KEPT_IN_FEED, Bridge, View
 from inspector.core.events import MilestoneReached
 from tests.support.workbench import opened
@@ -12,9 +14,11 @@ class Timers:
 
     def __init__(self) -> None:
         self.waiting: list[Callable[[], None]] = []
+        self.seconds: list[float] = []
 
-    def soon(self, callback: Callable[[], None]) -> None:
+    def soon(self, callback: Callable[[], None], seconds: float) -> None:
         self.waiting.append(callback)
+        self.seconds.append(seconds)
 
     def fire(self) -> None:
         due, self.waiting = self.waiting, []
@@ -52,3 +56,18 @@ async def test_a_burst_of_records_is_shown_once() -> None:
         rig.bench.milestone("late")
         timers.fire()
         assert len(shown) == 1
+
+
+async def test_while_a_server_connects_the_page_is_drawn_ten_times_a_second_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.undo()
+    timers, shown = Timers(), list[View]()
+    async with opened() as rig:
+        Bridge(rig.bench, timers.soon, shown.append)
+        rig.bench.milestone("before")
+        timers.fire()
+        await rig.bench.reconnect("shop")
+        timers.fire()
+        rig.bench.milestone("after")
+    assert [seconds < 0.1 for seconds in timers.seconds] == [True, False, True]

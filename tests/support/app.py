@@ -66,7 +66,7 @@ class RigApp(ToolsightApp):
     def new_page(self, name: str) -> BaseScreen:
         return BlankSession() if name == HOME and not self.at_home else super().new_page(name)
 
-    def soon(self, callback: Callable[[], None]) -> None:
+    def soon(self, callback: Callable[[], None], _seconds: float) -> None:
         """A burst of records reaches the pages in the app's next turn, not some milliseconds later."""
         self.call_later(callback)
 

@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 from textual import constants
 
-from inspector.app import app as app_module, place
+from inspector.app import place, stream
 from inspector.features.search.draft import DescriptionArea
 from inspector.mcp.pace import Coalesced
 from tests.support.idle import quicken
@@ -27,7 +27,8 @@ def lean() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def still(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app_module, "_GATHERING_SECONDS", 0.03)
+    monkeypatch.setattr(stream, "_GATHERED", 0.03)
+    monkeypatch.setattr(stream, "_GATHERED_AS_SERVERS_CONNECT", 0.03)
     monkeypatch.setattr(constants, "TEXTUAL_ANIMATIONS", "none")
     monkeypatch.delenv("NO_COLOR", raising=False)
     for field in (PlainInput, DescriptionArea, Prompt):

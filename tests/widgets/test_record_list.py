@@ -10,7 +10,7 @@ from textual.reactive import reactive
 
 from tests.widgets.hostile import HOSTILE, LONG, dangerous
 from tests.widgets.screen import lines, seen
-from widgets import Column, Record, RecordList
+from widgets import Column, Record, RecordList, RecordRows
 
 COLUMNS = (Column("name", "Tool", shorten="name", weight=2), Column("tokens", "Tokens", align="right"))
 
@@ -55,6 +55,27 @@ async def test_the_cursor_stays_on_its_record_when_rows_are_added_above() -> Non
         assert app.made.current is not None
         assert app.made.current.key == "key 20"
         assert "▌tool_20" in lines(app)[before]
+
+
+async def test_rows_added_to_a_list_that_is_longer_than_its_room_move_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app, layouts = ListApp(follow=True), 0
+    async with app.run_test(size=(60, 10)) as pilot:
+        app.made.records = numbered(*range(20))
+        await pilot.pause()
+
+        def lay_out(*_: object, **__: object) -> None:
+            nonlocal layouts
+            layouts += 1
+
+        monkeypatch.setattr(app.screen, "_refresh_layout", lay_out)
+        app.made.records = numbered(*range(60))
+        await pilot.pause()
+        assert layouts == 0
+        assert "▌tool_59" in lines(app)[-1]
+        scroll_bar = app.made.query_one(RecordRows).vertical_scrollbar
+        assert scroll_bar.window_virtual_size == 61
 
 
 async def test_the_cursor_goes_to_the_neighbour_when_its_record_is_gone() -> None:

@@ -48,6 +48,8 @@ async def test_the_same_text_again_is_no_refresh() -> None:
         ("one", "three", "width: 1fr"),
         ("one\ntwo", "three\nfour", "width: 1fr"),
         ("one", "two", "width: auto"),
+        ("one of three servers", "two of three servers", "width: 1fr"),
+        ("one", "three", "display: none"),
     ],
 )
 async def test_another_text_of_the_same_size_does_not_lay_the_page_out_again(

@@ -19,7 +19,7 @@ from inspector.core.message import arguments_text
 from inspector.core.number import bar, count, milliseconds, signed
 from inspector.core.ranking import Answer, Hit, Outcome
 from inspector.search.answer.answer_text import confidence_text
-from widgets import FocusBorder, Hanging, plain, shorten, shortened, visible
+from widgets import FocusBorder, Hanging, StillText, plain, shorten, shortened, visible
 
 RESULTS = 5
 WIDTH = 76
@@ -278,7 +278,7 @@ class ConversationPanel(VerticalScroll, FocusBorder, can_focus=False):
     hint: reactive[Content] = reactive(Content(""), init=False)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="conversation-empty", markup=False)
+        yield StillText(id="conversation-empty", markup=False)
         yield Static(id=_HINT, markup=False)
 
     def on_resize(self) -> None:
@@ -293,7 +293,7 @@ class ConversationPanel(VerticalScroll, FocusBorder, can_focus=False):
             self.scroll_home(animate=False, force=True)
 
     def watch_empty(self, empty: Content) -> None:
-        self.query_one("#conversation-empty", Static).update(empty)
+        self.query_one("#conversation-empty", StillText).update(empty)
 
     def watch_hint(self, hint: Content) -> None:
         """Show below the last block what can be done now."""
