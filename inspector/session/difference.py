@@ -64,8 +64,12 @@ class Side(Struct, frozen=True):
         return replace(self, tokens={tool.id: size(tool) for tool in self.defined})
 
     @property
-    def servers(self) -> frozenset[str]:
-        return frozenset(id_.partition(":")[0] for id_ in self.tools)
+    def servers(self) -> Mapping[str, set[str]]:
+        """The names of each server's tools."""
+        found: dict[str, set[str]] = {}
+        for server, _, name in (id_.partition(":") for id_ in self.tools):
+            found.setdefault(server, set()).add(name)
+        return found
 
     @property
     def total(self) -> int:
@@ -73,19 +77,31 @@ class Side(Struct, frozen=True):
 
 
 def aligned(first: Side, second: Side) -> tuple[Side, Side]:
-    """The two; if each has one server, it has the name of the first in both, whatever it is called."""
-    if first.servers == second.servers or len(first.servers) != 1 or len(second.servers) != 1:
-        return first, second
-    [name] = first.servers
-    tools = {_in(name, id_): tool and replace(tool, server=name) for id_, tool in second.tools.items()}
-    calls = None if second.calls is None else Counter({_in(name, id_): n for id_, n in second.calls.items()})
-    sizes = {_in(name, id_): size for id_, size in second.tokens.items()}
-    said = dict.fromkeys(first.instructions, next(iter(second.instructions.values()), ""))
+    """The two; a server that has another name in the second has that of the first in both."""
+    names = dict(_renamed(first.servers, second.servers))
+
+    def named(id_: str) -> str:
+        server, _, name = id_.partition(":")
+        return f"{names.get(server, server)}:{name}"
+
+    tools = {
+        named(id_): tool and replace(tool, server=names.get(tool.server, tool.server))
+        for id_, tool in second.tools.items()
+    }
+    calls = None if second.calls is None else Counter({named(id_): n for id_, n in second.calls.items()})
+    sizes = {named(id_): size for id_, size in second.tokens.items()}
+    said = {names.get(one, one): text for one, text in second.instructions.items()}
     return first, replace(second, tools=tools, calls=calls, tokens=sizes, instructions=said)
 
 
-def _in(server: str, tool_id: str) -> str:
-    return f"{server}:{tool_id.partition(':')[2]}"
+def _renamed(mine: Mapping[str, set[str]], theirs: Mapping[str, set[str]]) -> Iterator[tuple[str, str]]:
+    """The second's servers and what the first calls them: each has only that one, or tools of those names."""
+    is_alone = len(mine) == len(theirs) == 1
+    free = [one for one in mine if one not in theirs]
+    for other in (one for one in theirs if one not in mine):
+        if same := next((one for one in free if is_alone or mine[one] == theirs[other]), ""):
+            free.remove(same)
+            yield other, same
 
 
 class ChangedTool(Struct, frozen=True):

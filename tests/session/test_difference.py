@@ -80,8 +80,10 @@ def test_two_servers_with_other_names_are_compared_by_the_names_of_their_tools()
     assert (found.only, found.changed) == (((), ()), ())
     assert found.instructions[0][0] == "shop"
     assert found.calls == (("shop:list", 0, 2),)
-    two = _side(LIST, replace(GET, server="chat"))
-    assert aligned(two, other) == (two, other)
+    # Among others a server is known by its tools.
+    two, three = _side(LIST, replace(GET, server="chat")), _side(STRICT, replace(GET, server="chat"))
+    assert difference(*aligned(two, other)).only == (("chat:get",), ())
+    assert aligned(three, other) == (three, other)
 
 
 def test_a_session_has_the_tools_that_it_listed_last_and_the_calls_that_it_made() -> None:

@@ -67,6 +67,7 @@ def help_text(lines: tuple[str, ...]) -> Content:
         *page,
         Content(""),
         Content.styled("Everywhere", "bold"),
+        _row("2 2", "a digit again: the next page of its place"),
         *commands,
         _row("ctrl+p", "find any page, command, tool, server or setting by name"),
         Content(""),

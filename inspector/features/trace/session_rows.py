@@ -14,9 +14,9 @@ from widgets import Column, Record
 COLUMNS = (
     Column("mark", "", width=1),
     Column("started", "started (UTC)", width=16),
-    Column("question", "first question", weight=8, min_width=16),
-    Column("servers", "servers", weight=3, shorten="middle", hide_below=100),
-    Column("agent", "agent", weight=4, min_width=9),
+    Column("question", "first question", weight=8, min_width=10),
+    Column("servers", "servers", weight=3, min_width=16, shorten="middle", hide_below=100),
+    Column("agent", "agent", weight=4, min_width=14),
     Column("session", "session", weight=4, min_width=10, shorten="middle", hide_below=140),
     Column("searches", "searches", align="right", width=8, weight=1),
     Column("missed", "missed", align="right", width=6, weight=6),
@@ -66,15 +66,15 @@ def live_first(found: Sequence[SessionSummary]) -> list[SessionSummary]:
 
 
 def rows(
-    found: Sequence[SessionSummary], current: str, outlines: Mapping[str, Outline]
+    found: Sequence[SessionSummary], marks: Mapping[str, str], outlines: Mapping[str, Outline]
 ) -> tuple[Record, ...]:
-    """Return a row a session, newest first; the one that is shown has a mark."""
-    return tuple(_row(one, outlines.get(one.id, UNREAD), is_shown=one.id == current) for one in found)
+    """Return a row a session, newest first, with its mark if it has one."""
+    return tuple(_row(one, outlines.get(one.id, UNREAD), marks.get(one.id, "")) for one in found)
 
 
-def _row(session: SessionSummary, known: Outline, *, is_shown: bool) -> Record:
+def _row(session: SessionSummary, known: Outline, mark: str) -> Record:
     cells = (
-        "✓" if is_shown else "●" if session.is_running else " ",
+        mark or ("●" if session.is_running else " "),
         shown_moment(session.started_at),
         session.question or "–",
         PurePath(session.config).name,

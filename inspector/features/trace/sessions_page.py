@@ -93,7 +93,7 @@ class SessionsScreen(ListPage):
         self._shown: tuple[str, Sequence[Block]] = (self.titles["session"], ())
         self._outlines: dict[str, Outline] = {}
         self._news: Content | None = None
-        self._marked = ""
+        self._sides: tuple[str, ...] = ()
         self._rest: Timer | None = None
         self._stays_first = False
 
@@ -149,7 +149,8 @@ class SessionsScreen(ListPage):
         return next((one for one in found if one.id == self.key), None)
 
     def draw(self) -> None:
-        self.list.records = rows(self._found, self.context.replay.session.session_id, self._outlines)
+        marks = {self.context.replay.session.session_id: "✓", **dict(zip(self._sides, "AB", strict=False))}
+        self.list.records = rows(self._found, marks, self._outlines)
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:  # noqa: ARG002 - as the page has it
         """Go on reading what the rows show, as far as it is not known."""
@@ -221,21 +222,24 @@ class SessionsScreen(ListPage):
 
     def action_compare(self) -> None:
         """Mark the session under the cursor, or show what differs between it and the one that is marked."""
-        first, second = self._marked, self.key
-        self._marked = second if not first else ""
-        if not first or first == second:
-            self._tell(Content(_MARKED if self._marked else _UNMARKED))
+        first, second = self._sides[0] if len(self._sides) == 1 else "", self.key
+        self._sides = () if first == second else (first, second) if first else (second,)
+        self.draw()
+        if len(self._sides) < 2:
+            self._tell(Content(_MARKED if self._sides else _UNMARKED))
             return
         replay, cost = self.context.replay, self.session.accounting.cost
+        # When it began, and its question.
+        names = {row.key: " ".join(map(str, row.cells[1:3])).rstrip(" –") for row in self.list.records}
 
         def side(session: str) -> Side:
-            return Side.of_session(session, replay.recorded(session, COMPARED)).counted(
+            return Side.of_session(names[session], replay.recorded(session, COMPARED)).counted(
                 lambda one: cost(one).tokens
             )
 
         self._tell(facts(self._found))
         self._report(
-            f"A {first}, B {second}",
+            "What differs between A and B",
             lambda: difference_report(difference(*aligned(side(first), side(second)))),
         )
 

@@ -219,4 +219,4 @@ def test_an_odd_time_in_the_store_does_not_end_the_lists(run: Toolsight, databas
         shown = run(*command)
         assert shown.exit_code == 0, shown.stderr
     assert "?" in run("sessions").stdout
-    assert content.rows(SqliteStore(database).sessions(), "", {})[0].copy == "odd"
+    assert content.rows(SqliteStore(database).sessions(), {}, {})[0].copy == "odd"

@@ -36,6 +36,8 @@ from tests.support.app import app_rig, arrives, destinations, goes, seen, until
 from tests.support.hostile import with_hostile_text
 from tests.support.transcripts import MODEL, StoreLibrary, story, written
 from tests.support.workbench import Rig
+from widgets import RecordList
+from widgets.record import layout, natural_widths
 
 
 def _over_its_store(rig: Rig) -> AgentLibrary:
@@ -117,6 +119,11 @@ async def test_equals_on_one_session_and_on_another_shows_what_differs(tmp_path:
         assert "No session is marked." in seen(pilot)
         await pilot.press("equals_sign", "down", "equals_sign")
         await until(pilot, lambda: "only in A" in seen(pilot) and "calls of" in seen(pilot))
+        # Both are marked, and named as their rows name them.
+        rows = pilot.app.screen.query_one(RecordList).records
+        assert [str(row.cells[0]) for row in rows[:2]] == ["A", "B"]
+        for side, row in zip("AB", rows, strict=False):
+            assert f"{side}  {row.cells[1]} {row.cells[2]}".rstrip(" –")[:50] in seen(pilot)
         await pilot.resize_terminal(100, 50)
         await until(pilot, lambda: pilot.app.size.width == 100)
         await pilot.pause()
@@ -211,12 +218,19 @@ def test_what_agents_do_now_comes_before_what_began_later_here() -> None:
     assert [one.id for one in sessions.live_first([own, ended, *live])] == ["b", "a", "own", "ended"]
 
 
+def test_at_120_columns_the_question_gives_way_and_short_words_stay_whole() -> None:
+    asked = SessionSummary("a", 0.0, 1.0, "servers.json", "", 1, 1, 1, "claude-code", question="late " * 20)
+    texts = sessions.rows([asked], {}, {})
+    widths = layout(sessions.COLUMNS, natural_widths(sessions.COLUMNS, texts), 116)
+    assert (widths[3], widths[4]) == (len("servers.json"), len("claude-code"))
+
+
 @with_hostile_text
 def test_no_text_of_a_session_breaks_its_row(text: str) -> None:
     summary = SessionSummary(text, 0.0, 1.0, text, text, 1, 1, 1, text)
     found = Findings(text, text, text)
     found.server(text).trouble = text
-    assert sessions.rows([summary], text, {text: sessions.outline(1, found)})
+    assert sessions.rows([summary], {text: "✓"}, {text: sessions.outline(1, found)})
     assert not {"\x1b", "\u202e"} & set("".join(map(str, report_lines(session_report(found), 40))))
 
 
