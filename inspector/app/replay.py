@@ -5,6 +5,7 @@ from functools import cached_property, partial
 from threading import Lock
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 from textual.actions import SkipAction
 
@@ -255,12 +256,11 @@ class ReplayedSession:
         return next((event.delivery for event in requests if isinstance(event, ModelRequested)), "") or APPEND
 
 
-class _PricesOfThen:
+class _PricesOfThen(Struct, eq=False):
     """A `TokenView` whose prices are by default those of another model than the running session's."""
 
-    def __init__(self, running: TokenView, model: str) -> None:
-        self._running = running
-        self._model = model
+    _running: TokenView
+    _model: str
 
     @property
     def meter(self) -> BudgetMeter:

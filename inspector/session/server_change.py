@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import asynccontextmanager
 from typing import Protocol
 
+from msgspec import Struct, field
+
 from inspector.config.configuration import Configuration, target
 from inspector.config.consent import approve, check_consent
 from inspector.config.server_change import Addition, ConfigurationEditor, Removal, ServerChange
@@ -88,28 +90,17 @@ INSTALL, REMOVE = "install a server", "remove a server"
 """What only the administrator does."""
 
 
-class ServerChanges:
+class ServerChanges(Struct, eq=False):
     """Carries out what a person agreed to."""
 
-    def __init__(
-        self,
-        session: Session,
-        live: Live,
-        connections: Connections,
-        editor: ConfigurationEditor,
-        memory: ServerMemory,
-        *,
-        configure: Callable[[Configuration], None],
-        rebuild: Callable[[], None],
-    ) -> None:
-        self._session = session
-        self._live = live
-        self._connections = connections
-        self._editor = editor
-        self._memory = memory
-        self._configure = configure
-        self._rebuild = rebuild
-        self._one_at_a_time = asyncio.Lock()
+    _session: Session
+    _live: Live
+    _connections: Connections
+    _editor: ConfigurationEditor
+    _memory: ServerMemory
+    configure: Callable[[Configuration], None]
+    rebuild: Callable[[], None]
+    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def install(self, wanted: Addition, by: Actor = "user") -> None:
         """Connect the server, then write the file. Raises ToolsightError; then everything is as it was.
@@ -119,7 +110,7 @@ class ServerChanges:
         async with self._one_at_a_time:
             self._require_current(wanted.based_on)
             was_approved = self._is_approved
-            self._configure(wanted.becomes.configuration)
+            self.configure(wanted.becomes.configuration)
             async with self._undone_if_it_fails(wanted):
                 await self._connect(wanted.spec)
             await uncancelled(self._keep(wanted, was_approved, by))
@@ -142,16 +133,16 @@ class ServerChanges:
         self._session.emit(
             PluginInstalled(wanted.name, wanted.server, wanted.version, runs, path, backup, by)
         )
-        self._rebuild()
+        self.rebuild()
 
     async def _remove(self, wanted: Removal, by: Actor) -> None:
         was_approved = self._is_approved
         backup = await self._write(wanted.becomes)
         await self._connections.remove(wanted.server)
-        self._configure(wanted.becomes.configuration)
+        self.configure(wanted.becomes.configuration)
         self._approve(was_approved)
         self._session.emit(ServerRemoved(wanted.server, wanted.becomes.path, backup, by))
-        self._rebuild()
+        self.rebuild()
 
     def _require_current(self, based_on: Configuration) -> None:
         if self._live.configuration is not based_on:
@@ -187,10 +178,10 @@ class ServerChanges:
             raise
 
     async def _undo(self, wanted: Addition) -> None:
-        self._configure(wanted.based_on)
+        self.configure(wanted.based_on)
         await self._connections.remove(wanted.server)
         self._session.emit(ServerRemoved(wanted.server))
-        self._rebuild()
+        self.rebuild()
 
     @property
     def _is_approved(self) -> bool:

@@ -72,7 +72,7 @@ HEALTH = Health(
 def library_of(*origins: tuple[str, Sequence[Tool]]) -> RegistryLibrary:
     """A library with these tools."""
     registry, embedder = registry_of(*origins), MemoryEmbedder()
-    return RegistryLibrary(lambda: registry, lambda: embedder, health=lambda _sight: HEALTH)
+    return RegistryLibrary(lambda: registry, lambda: embedder, health_of=lambda _sight: HEALTH)
 
 
 def canned_library() -> RegistryLibrary:

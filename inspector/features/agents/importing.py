@@ -106,13 +106,14 @@ class AgentLibrary(Protocol):
         """What a session shows. Raises StoreError."""
 
 
-class Importer:
-    """Stores the sessions in transcripts. What looks like a secret is redacted first."""
+class Importer(Struct, eq=False):
+    """Stores the sessions in transcripts. What looks like a secret is redacted first.
 
-    def __init__(self, store: EventStore, counter_for: Callable[[str], TokenCounter]) -> None:
-        """`counter_for` takes the name of a model, or of an agent while its model is unknown."""
-        self._store = store
-        self._counter_for = counter_for
+    `_counter_for` takes the name of a model, or of an agent while its model is unknown.
+    """
+
+    _store: EventStore
+    _counter_for: Callable[[str], TokenCounter]
 
     def run(
         self,

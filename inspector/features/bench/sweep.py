@@ -239,10 +239,7 @@ def sweep_lines(found: Sweep, now: float) -> Iterator[str | Table]:
 def sweep_json(found: Sweep, now: float) -> dict[str, Any]:
     """The curve for programs."""
     return {
-        "ranker": found.ranker,
-        "dataset": found.dataset,
-        "possible": found.possible,
-        "impossible": found.impossible,
+        **to_builtins(found),
         "setting": SETTINGS[found.ranker],
         "values": found.values,
         "now": now,

@@ -77,14 +77,13 @@ def _doubtful(session: SessionView) -> set[str]:
     return {tool.server for tool in tools if why_ask(tool, session.state) == CLAIMED_SINCE}
 
 
-class AllowedBefore:
+class AllowedBefore(Struct, eq=False):
     """An `Approver` that asks nobody: it allows what was allowed before, and refuses the rest.
 
     A race makes every call twice, which is harmless only for calls that change nothing.
     """
 
-    def __init__(self, allowed: frozenset[str]) -> None:
-        self._allowed = allowed
+    _allowed: frozenset[str]
 
     async def ask(self, request: ApprovalRequest) -> Decision:
         """See `Approver`."""

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from math import inf
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.access.restriction import NOT_A_SETTING
@@ -61,15 +62,14 @@ class LabClock:
         await asyncio.sleep(min(seconds, _MOMENT))
 
 
-class ChangingConnector:
+class ChangingConnector(Struct, eq=False):
     """Wraps a connector, applies changes to its tool listings in their order, and lets calls fail."""
 
-    def __init__(self, connector: Connector) -> None:
-        self._connector = connector
-        self._changes: list[CatalogChange] = []
-        self._links: dict[str, _ChangingLink] = {}
-        self._away: dict[str, tuple[Tool, ...]] = {}
-        self._faults: dict[str, tuple[Fault, int]] = {}
+    _connector: Connector
+    _changes: list[CatalogChange] = []
+    _links: dict[str, "_ChangingLink"] = {}
+    _away: dict[str, tuple[Tool, ...]] = {}
+    _faults: dict[str, tuple[Fault, int]] = {}
 
     def fail(self, fault: Fault) -> None:
         """Let a server's next calls fail, in place of what it was to fail with before."""
@@ -127,20 +127,14 @@ class ChangingConnector:
         return differs
 
 
-class _ChangingLink:
+class _ChangingLink(Struct, eq=False):
     """A ServerLink that applies the changes to its listings and answers for the tools they add."""
 
-    def __init__(
-        self,
-        link: ServerLink,
-        on_tools_changed: Callable[[], None],
-        fault: Callable[[str], ToolsightError | None],
-    ) -> None:
-        self._fault = fault
-        self.changes: list[CatalogChange] = []
-        self._link = link
-        self._on_tools_changed = on_tools_changed
-        self.listed: tuple[Tool, ...] = ()
+    _link: ServerLink
+    _on_tools_changed: Callable[[], None]
+    _fault: Callable[[str], ToolsightError | None]
+    changes: list[CatalogChange] = []
+    listed: tuple[Tool, ...] = ()
 
     @property
     def info(self) -> ServerInfo:
@@ -210,21 +204,18 @@ def _after(tools: tuple[Tool, ...], change: CatalogChange) -> tuple[Tool, ...]:
     return changed(tools, change)
 
 
-class ScenarioRun:
+class ScenarioRun(Struct, eq=False):
     """Runs a scenario in its own session, on a connected workbench whose model plays it.
 
     `clock` and `connector` are the workbench's.
     """
 
-    def __init__(
-        self, bench: Workbench, scenario: Scenario, clock: LabClock, connector: ChangingConnector
-    ) -> None:
-        self.scenario = scenario
-        self.turn = 0
-        self._bench = bench
-        self._clock = clock
-        self._connector = connector
-        self._past: tuple[Record, ...] = ()
+    _bench: Workbench
+    scenario: Scenario
+    _clock: LabClock
+    _connector: ChangingConnector
+    turn: int = 0
+    _past: tuple[Record, ...] = ()
 
     @property
     def is_over(self) -> bool:

@@ -102,8 +102,7 @@ def plugin_json(market: Marketplace, plugin: Plugin) -> dict[str, Any]:
 
 def starts_json(plugin: Plugin, wanted: Addition) -> list[Mapping[str, object]]:
     """What programs read of what installing starts."""
-    facts = installation_facts(plugin, wanted)
-    return [{"label": fact.label, "text": fact.text, "warns": fact.warns} for fact in facts]
+    return list(map(to_builtins, installation_facts(plugin, wanted)))
 
 
 def installation_facts(plugin: Plugin, wanted: Addition) -> tuple[Fact, ...]:

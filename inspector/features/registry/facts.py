@@ -144,6 +144,7 @@ def tool_json(found: RegisteredTool, health: Health | None) -> dict[str, Any]:
     tool, known = found.tool, None if health is None else health.of(found.tool.id)
     return {
         "id": tool.id,
+        **to_builtins(found, enc_hook=str),
         "tool": {
             "server": tool.server,
             "name": tool.name,
@@ -154,11 +155,6 @@ def tool_json(found: RegisteredTool, health: Health | None) -> dict[str, Any]:
             "title": tool.title,
             "tags": tool.tags,
         },
-        "origin": found.origin,
-        "version": found.version,
-        "hash": found.hash,
-        "at": found.at,
-        "is_there": found.is_there,
         "health": None if known is None else {"state": known.state, **to_builtins(known)},
     }
 

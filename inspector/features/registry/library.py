@@ -47,21 +47,16 @@ class Rows(Struct, frozen=True):
     total: int
 
 
-class RegistryLibrary:
-    """Reads the registry for somebody; the administrator fills it. Each method raises ToolsightError."""
+class RegistryLibrary(Struct, eq=False):
+    """Reads the registry for somebody; the administrator fills it. Each method raises ToolsightError.
 
-    def __init__(
-        self,
-        opened: Callable[[], ToolRegistry],
-        embedder: Callable[[], Embedder | None] = lambda: None,
-        sight: Callable[[], Sight] = lambda: EVERYTHING,
-        health: HealthOf = lambda _sight: None,
-    ) -> None:
-        """`opened` gives the same registry each time; `sight` says what may be seen now."""
-        self.opened = opened
-        self.embedder = embedder
-        self.sight = sight
-        self._health = health
+    `opened` gives the same registry each time; `sight` says what may be seen now.
+    """
+
+    opened: Callable[[], ToolRegistry]
+    embedder: Callable[[], Embedder | None] = lambda: None
+    sight: Callable[[], Sight] = lambda: EVERYTHING
+    health_of: HealthOf = lambda _sight: None
 
     def has_tools(self) -> bool:
         """Whether there is any tool to see."""
@@ -83,7 +78,7 @@ class RegistryLibrary:
 
     def health(self) -> Health | None:
         """What is known of the tools' health; None for who may not see everything."""
-        return self._health(self.sight())
+        return self.health_of(self.sight())
 
     def versions(self, tool_id: str) -> tuple[RegisteredTool, ...]:
         """Every version of a tool, the newest first."""

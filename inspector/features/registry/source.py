@@ -136,18 +136,17 @@ class RegistrySource(Struct, frozen=True):
         return True
 
 
-class WithRegistry:
+class WithRegistry(Struct, eq=False):
     """A Connector that knows the servers of a registry, and leaves all others to another Connector.
 
     All tools are read at once, as the first server connects, and again with a server that connects anew.
     Which of them are seen is decided where any server's list arrives: that can change while it is connected.
     """
 
-    def __init__(self, registry: ToolRegistry, others: Connector) -> None:
-        self._registry = registry
-        self._others = others
-        self._lock = asyncio.Lock()
-        self._unread: dict[str, list[Tool]] = {}
+    _registry: ToolRegistry
+    _others: Connector
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _unread: dict[str, list[Tool]] = {}
 
     @asynccontextmanager
     async def connect(
@@ -185,24 +184,17 @@ class WithRegistry:
         return found
 
 
-class RegistryTier:
-    """Adds to an answer the tools of a registry that no server of the configuration has."""
+class RegistryTier(Struct, eq=False):
+    """Adds to an answer the tools of a registry that no server of the configuration has.
 
-    def __init__(
-        self,
-        opened: Callable[[], ToolRegistry],
-        configured: Callable[[], Collection[str]],
-        permits: Callable[[Tool], bool],
-        sight: Callable[[], Sight] = lambda: EVERYTHING,
-    ) -> None:
-        """`configured` names the session's servers as they are: their tools are searched there or not at all.
+    `_configured` names the session's servers as they are: their tools are searched there or not at all.
+    `_permits` is the toolset: what it leaves out cannot be found here either.
+    """
 
-        `permits` is the toolset: what it leaves out cannot be found here either.
-        """
-        self._opened = opened
-        self._configured = configured
-        self._permits = permits
-        self._sight = sight
+    _opened: Callable[[], ToolRegistry]
+    _configured: Callable[[], Collection[str]]
+    _permits: Callable[[Tool], bool]
+    _sight: Callable[[], Sight] = lambda: EVERYTHING
 
     def added(
         self, answer: "SearchAnswer", semantics: "Semantics", *, limit: int, floor: float

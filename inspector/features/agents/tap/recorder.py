@@ -61,19 +61,17 @@ class _Request(Struct):
     params: JsonObject
 
 
-class TappedMessages:
-    """Makes events of the messages between a client and its server."""
+class TappedMessages(Struct, eq=False):
+    """Makes events of what a client and its server exchange. `_counter_for` takes the client's name."""
 
-    def __init__(self, tapped: Tapped, counter_for: Callable[[str], TokenCounter]) -> None:
-        """`counter_for` takes the client's name."""
-        self._tapped = tapped
-        self._counter_for = counter_for
-        self._pending: dict[tuple[bool, str], _Request] = {}
-        self._listed: dict[str, AgentTool] = {}
-        self._offered: frozenset[str] = frozenset()
-        self._known: KnownTools | None = None
-        self._count: Callable[[str], int] = len
-        self._agent = ""
+    _tapped: Tapped
+    _counter_for: Callable[[str], TokenCounter]
+    _pending: dict[tuple[bool, str], _Request] = {}
+    _listed: dict[str, AgentTool] = {}
+    _offered: frozenset[str] = frozenset()
+    _known: KnownTools | None = None
+    _count: Callable[[str], int] = len
+    _agent: str = ""
 
     def line(self, line: bytes | CutLine, at: float, *, sent: bool) -> Iterator[Event]:
         """The events of one line that the client sent, or else the server."""

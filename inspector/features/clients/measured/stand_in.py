@@ -14,6 +14,8 @@ from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from msgspec import Struct, field
+
 from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.redaction import clean, open_private, private_folder
 from inspector.features.clients.measured.answer import answer, events
@@ -36,24 +38,21 @@ _CHARACTERS_A_TOKEN = 4
 _TRIES, _WAIT_SECONDS = 300, 0.1
 
 
-class StandIn:
-    """Answers as the conversation says; it has `begun`, and is `done`. `failure` keeps it from going on."""
+class StandIn(Struct, eq=False):
+    """Answers as the conversation says; it has `begun`, and is `done`. `failure` keeps it from going on.
 
-    def __init__(
-        self,
-        conversation: Conversation,
-        folder: Path,
-        progress: Callable[[int, int], None] = lambda _done, _total: None,
-    ) -> None:
-        """`progress` is told how many things of how many the client was asked to do."""
-        self.conversation = conversation
-        self._progress = progress
-        self.begun, self.done = asyncio.Event(), asyncio.Event()
-        self.failure: ToolsightError | None = None
-        self.key = secrets.token_hex(8)
-        self.port = 0
-        self._folder = folder
-        self._kept = 0
+    `_progress` is told how many things of how many the client was asked to do.
+    """
+
+    conversation: Conversation
+    _folder: Path
+    _progress: Callable[[int, int], None] = lambda _done, _total: None
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    failure: ToolsightError | None = None
+    key: str = field(default_factory=lambda: secrets.token_hex(8))
+    port: int = 0
+    _kept: int = 0
 
     @property
     def address(self) -> str:

@@ -131,11 +131,10 @@ def session_of(run: RecordedRun) -> str:
     return f"recorded-{run.id}"
 
 
-class OtherRuns:
+class OtherRuns(Struct, eq=False):
     """A CallHistory of recorded runs, whose tools have their servers."""
 
-    def __init__(self, runs: Sequence[RecordedRun]) -> None:
-        self._runs = runs
+    _runs: Sequence[RecordedRun]
 
     def successful_calls(self, *, but: str = "", viewer: Viewer | None = None) -> Iterator[PastCall]:
         """The calls that succeeded; a run has no viewer."""
