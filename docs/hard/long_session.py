@@ -13,6 +13,7 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from docs.benchmark import say
 from docs.benchmark.terminal import app
@@ -24,7 +25,8 @@ ID = "a-long-session"
 TRACE, CHAT = b"\x1b[15~", b"\x1bOP"
 RIGHT, DOWN, ENTER = b"\x1b[C", b"\x1b[B", b"\r"
 _SESSION = "INSERT INTO session (id, started_at, ended_at, config, model) VALUES (?, ?, ?, ?, ?)"
-_INSERT = "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
+_COLUMNS = "kind, server, tool, payload, definitions, kept"
+_INSERT = f"INSERT INTO event (session, seq, at, {_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 def lengthened(database: Path) -> None:
@@ -32,7 +34,7 @@ def lengthened(database: Path) -> None:
     demo = [sys.executable, "-m", "inspector", "demo", "--headless", "--db", str(database)]
     subprocess.run(demo, check=True, capture_output=True)
     with closing(sqlite3.connect(database)) as connection, connection:
-        rows = connection.execute("SELECT kind, server, tool, payload FROM event ORDER BY seq").fetchall()
+        rows = connection.execute(f"SELECT {_COLUMNS} FROM event ORDER BY seq").fetchall()
         [(config, model, at)] = connection.execute("SELECT config, model, started_at FROM session")
         first = next(place for place, row in enumerate(rows) if row[0] == "user")
         turns = [row for row in rows[first:] if row[0] != "stopped"]
@@ -47,12 +49,12 @@ def lengthened(database: Path) -> None:
         connection.executemany(_INSERT, numbered)
 
 
-def _later(row: tuple[str, str, str, str], calls: int) -> tuple[str, str, str, str]:
+def _later(row: tuple[Any, ...], calls: int) -> tuple[Any, ...]:
     """The event, so many model calls later."""
     payload = json.loads(row[3])
     if isinstance(payload.get("call"), int):
         payload["call"] += calls
-    return (*row[:3], json.dumps(payload))
+    return (*row[:3], json.dumps(payload), *row[4:])
 
 
 def main() -> int:

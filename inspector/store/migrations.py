@@ -18,7 +18,7 @@ _SET = "toolsight"
 
 _STEPS = (
     *("sessions", "server_memory", "views", "vectors", "snapshots", "token_lengths", "agents", "breakers"),
-    *("registry", "viewers", "approved_files"),
+    *("registry", "viewers", "approved_files", "definitions"),
 )
 # The table of migrations itself is made before the first step, by sqlite-utils.
 _OTHERS = "SELECT 1 FROM sqlite_master WHERE tbl_name <> '_sqlite_migrations' LIMIT 1"

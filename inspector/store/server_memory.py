@@ -10,19 +10,26 @@ from pathlib import Path
 
 from msgspec import Struct, to_builtins
 
+from inspector.core.definition import ToolDefinition, definition_hash
 from inspector.core.number import shown_moment
 from inspector.core.ports import Snapshot
 from inspector.core.redaction import clean, private_folder, write
 from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.tool import Tool
-from inspector.store.codec import as_column, decode_as, decode_value, encode, encode_value
+from inspector.store.codec import UnreadableEvent, as_column, decode_as, decode_value, encode, encode_value
 from inspector.store.database import InDatabase
+from inspector.store.part import keep, kept
 
 _REMEMBER_ERA = "INSERT OR REPLACE INTO server_memory (fingerprint, era) VALUES (?, ?)"
 _REMEMBER_TOOLS = (
-    "INSERT OR REPLACE INTO snapshot (fingerprint, listed_at, summary, tools) VALUES (?, ?, ?, ?)"
+    "INSERT INTO snapshot (fingerprint, listed_at, summary, tools, definitions) VALUES (?, ?, ?, '', ?) "
+    "ON CONFLICT (fingerprint) DO UPDATE SET listed_at = excluded.listed_at, summary = excluded.summary, "
+    "tools = '', definitions = excluded.definitions"
 )
-_SNAPSHOT = "SELECT tools, listed_at, summary FROM snapshot WHERE fingerprint = ?"
+_SNAPSHOT = (
+    "SELECT definitions, text, tools, listed_at, summary FROM snapshot "
+    "LEFT JOIN definitions ON hash = definitions WHERE fingerprint = ?"
+)
 _APPROVE = "INSERT OR REPLACE INTO approval (fingerprint, source, approved_at) VALUES (?, ?, ?)"
 _APPROVE_FILE = "INSERT INTO approved_file (fingerprint, path, digest, lines) VALUES (?, ?, ?, '')"
 _APPROVED = (
@@ -86,23 +93,32 @@ class SqliteServerMemory(InDatabase):
         rows = self._database.rows(_SNAPSHOT, (fingerprint,))
         if not rows:
             return None
-        return _snapshot(*rows[0])
+        return _snapshot(*rows[0][1:])
 
     def remember_tools(self, fingerprint: str, snapshot: Snapshot) -> Snapshot | None:
         """Keep the tools, in place of any earlier ones; return the earlier ones if they are others."""
-        tools = encode(snapshot.tools)
-        row = (fingerprint, snapshot.at, encode_value(snapshot.summary), tools)
+        # As the session that lists them records them, so that they are stored once.
+        listed = encode([ToolDefinition(tool.name, definition_hash(tool), tool) for tool in snapshot.tools])
         before = self._database.rows(_SNAPSHOT, (fingerprint,))
         with self._database.transaction() as connection:
+            hash_ = keep(connection, listed.encode())
+            row = (fingerprint, snapshot.at, encode_value(snapshot.summary), hash_)
             connection.execute(_REMEMBER_TOOLS, row)
         # Mostly they are the same to the letter, and need not be read to know it.
-        return _snapshot(*before[0]) if before and before[0][0] != tools else None
+        if not before or before[0][0] == hash_ or before[0][2] == encode(snapshot.tools):
+            return None
+        return _snapshot(*before[0][1:])
 
 
-def _snapshot(tools: str, at: float, summary: str) -> Snapshot | None:
+def _snapshot(listed: bytes | None, tools: str, at: float, summary: str) -> Snapshot | None:
     try:
-        return Snapshot(decode_as(tools, tuple[Tool, ...]), at, str(decode_value(summary)))
-    except ValueError:
+        known = (
+            decode_as(tools, tuple[Tool, ...])
+            if listed is None
+            else tuple(one.tool for one in kept(listed) if one.tool)
+        )
+        return Snapshot(known, at, str(decode_value(summary)))
+    except (ValueError, UnreadableEvent):
         return None
 
 

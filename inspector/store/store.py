@@ -5,12 +5,30 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
+from msgspec.structs import replace
+
 from inspector.core.error import StoreError
-from inspector.core.events import CallFinished, Event, ModelSwitched, Record, SearchPerformed, SessionStarted
+from inspector.core.events import (
+    CallFinished,
+    CatalogBuilt,
+    CatalogEntry,
+    Event,
+    ModelSwitched,
+    Record,
+    SearchPerformed,
+    ServerReady,
+    SessionStarted,
+    ToolsChanged,
+)
 from inspector.core.ports import SessionAge, SessionSummary, StoreVersion, ToolOutcomes
 from inspector.core.turns import turns
-from inspector.store.codec import UnreadableEvent, as_column, decode, encode
+from inspector.store.codec import UnreadableEvent, as_column, decode, decode_value, encode, encode_value
 from inspector.store.database import InDatabase, WriterLocks
+from inspector.store.part import keep, kept, shortened, whole
+
+_LISTINGS = ServerReady | ToolsChanged
+# To read a catalog takes fewer than so many others.
+_WHOLE_EVERY = 50
 
 _UPSERT_SESSION = """
 INSERT INTO session (id, started_at, ended_at, config, model, agent, user, expert)
@@ -21,11 +39,16 @@ ON CONFLICT (id) DO UPDATE SET
     agent = coalesce(:agent, agent), user = coalesce(:user, user), expert = coalesce(:expert, expert)
 """
 _INSERT_EVENT = (
-    "INSERT INTO event (session, seq, at, kind, server, tool, payload) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO event (session, seq, at, kind, server, tool, payload, definitions, kept) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 _PART = 250
-_BETWEEN = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq"
-_NEXT_PART = "SELECT seq, at, kind, payload FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?"
+_SELECT = (
+    "SELECT seq, at, kind, payload, (SELECT text FROM definitions WHERE hash = event.definitions), kept "
+    "FROM event WHERE session = ? "
+)
+_BETWEEN = f"{_SELECT} AND seq > ? AND seq <= ? ORDER BY seq"
+_NEXT_PART = f"{_SELECT} AND seq > ? ORDER BY seq LIMIT ?"
 _SUMMARIES = """
 SELECT id, started_at, ended_at, config, model, count(event.kind),
     count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent, user, expert,
@@ -56,6 +79,8 @@ class SqliteStore(InDatabase):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._writers = WriterLocks(path)
+        # Of each session the last catalog's number and entries, and how many came before it.
+        self._catalogs: dict[str, tuple[int, Sequence[CatalogEntry], int]] = {}
         self.skipped = 0
 
     def append(self, record: Record) -> None:
@@ -68,17 +93,32 @@ class SqliteStore(InDatabase):
 
     def append_all(self, records: Sequence[Record]) -> None:
         """Commit records of one session together, as `append` does one. Raises StoreError."""
-        rows = [_row(record) for record in records]
-        if not rows:
+        if not records:
             return
+        # Taken out until it is stored: what follows a failure is stored whole.
+        session, last = records[0].session, self._catalogs.pop(records[0].session, None)
+        rows = []
+        for record in records:
+            event, of = record.event, None
+            if isinstance(event, CatalogBuilt):
+                before, last = last, (record.seq, event.entries, last[2] + 1 if last else 0)
+                if before and last[2] % _WHOLE_EVERY:
+                    event, pieces = shortened(event, before[1])
+                    of = encode_value([before[0], *pieces])
+            rows.append((*_row(record, event), of))
         with self._database.transaction() as connection:
             # Within the transaction: another program sees a session only once it is marked as written.
-            self._writers.hold(records[0].session)
+            self._writers.hold(session)
             connection.executemany(_UPSERT_SESSION, map(_session_row, records))
-            connection.executemany(_INSERT_EVENT, rows)
+            for *row, listed, of in rows:
+                hash_ = keep(connection, listed.encode()) if listed else None
+                connection.execute(_INSERT_EVENT, (*row, hash_, of))
+        if last:
+            self._catalogs[session] = last
 
     def cut(self, session: str, after: int) -> None:
         """Delete the session's records after that number. Raises StoreError."""
+        self._catalogs.pop(session, None)
         with self._database.transaction() as connection:
             connection.execute("DELETE FROM event WHERE session = ? AND seq > ?", (as_column(session), after))
             if after < 1:
@@ -88,21 +128,23 @@ class SqliteStore(InDatabase):
         """A session's records in order, of the given kinds or of all; `limit` keeps the newest."""
         wanted = ", ".join("?" * len(kinds))
         where = f"AND kind IN ({wanted}) " if kinds else ""
-        sql = f"SELECT seq, at, kind, payload FROM event WHERE session = ? {where}ORDER BY seq DESC LIMIT ?"
+        sql = f"{_SELECT} {where}ORDER BY seq DESC LIMIT ?"
         rows = self._database.rows(sql, (as_column(session), *kinds, -1 if limit is None else max(limit, 0)))
-        records = list(_readable(session, reversed(rows)))
+        records = list(self._readable(session, reversed(rows)))
         self.skipped = len(rows) - len(records)
         return records
 
     def between(self, session: str, after: int, until: int) -> list[Record]:
         """Those with a number above `after` and up to `until`. Raises StoreError."""
-        return list(_readable(session, self._database.rows(_BETWEEN, (as_column(session), after, until))))
+        return list(
+            self._readable(session, self._database.rows(_BETWEEN, (as_column(session), after, until)))
+        )
 
     def stream(self, session: str) -> Iterator[Record]:
         """The records that `read` returns, _PART of them in memory at a time. Raises StoreError."""
         after = -1
         while rows := self._database.rows(_NEXT_PART, (as_column(session), after, _PART)):
-            yield from _readable(session, rows)
+            yield from self._readable(session, rows)
             after = rows[-1][0]
 
     def sessions(self) -> list[SessionSummary]:
@@ -155,12 +197,37 @@ class SqliteStore(InDatabase):
 
     def release(self, session: str) -> None:
         """Say that this store writes the session no more, so that it may be deleted when its time comes."""
+        self._catalogs.pop(session, None)
         self._writers.release(session)
 
     def close(self) -> None:
         """Close the file and release its sessions; the next call opens it again."""
+        self._catalogs.clear()
         self._writers.close()
         super().close()
+
+    def _readable(self, session: str, rows: Iterable[Any]) -> Iterator[Record]:
+        """The records of these rows, except those that this version cannot read."""
+        last: dict[int, CatalogBuilt] = {}
+        for seq, at, kind, payload, listed, of in rows:
+            with suppress(UnreadableEvent):
+                event = decode(kind, payload)
+                if listed is not None and isinstance(event, _LISTINGS):
+                    event = replace(event, definitions=kept(listed))
+                if isinstance(event, CatalogBuilt):
+                    event = self._whole(session, event, of, last) if of else event
+                    last = {seq: event}
+                yield Record(session, seq, at, event)
+
+    def _whole(
+        self, session: str, event: CatalogBuilt, of: str, known: Mapping[int, CatalogBuilt]
+    ) -> CatalogBuilt:
+        """The catalog with the entries that it has of an earlier one. Raises UnreadableEvent."""
+        seq, *pieces = decode_value(of)
+        before = known.get(seq) or next((one.event for one in self.between(session, seq - 1, seq)), None)
+        if not isinstance(before, CatalogBuilt):
+            raise UnreadableEvent(f"event {seq}, of which a catalog has entries, cannot be read")
+        return whole(event, before.entries, pieces)
 
     def __enter__(self) -> Self:
         return self
@@ -169,23 +236,16 @@ class SqliteStore(InDatabase):
         self.close()
 
 
-def _readable(session: str, rows: Iterable[Any]) -> Iterator[Record]:
-    """The records of these rows, except those that this version cannot read."""
-    for seq, at, kind, payload in rows:
-        with suppress(UnreadableEvent):
-            yield Record(session, seq, at, decode(kind, payload))
-
-
-def _row(record: Record) -> tuple[object, ...]:
-    event = record.event
+def _row(record: Record, event: Event) -> tuple[Any, ...]:
     tool = _text_of(event, "tool")
     server = _text_of(event, "server") or (tool.partition(":")[0] if tool else None)
     try:
-        payload = encode(event)
+        listed = encode(event.definitions) if isinstance(event, _LISTINGS) and event.definitions else ""
+        payload = encode(replace(event, definitions=()) if listed else event)
     except (ValueError, TypeError, RecursionError) as error:
         hint = "This is a bug in Toolsight; the session continues without this entry."
         raise StoreError(f"a “{event.kind}” event cannot be stored: {error}", hint=hint) from error
-    return (as_column(record.session), record.seq, record.at, event.kind, server, tool, payload)
+    return (as_column(record.session), record.seq, record.at, event.kind, server, tool, payload, listed)
 
 
 def _session_row(record: Record) -> dict[str, object]:

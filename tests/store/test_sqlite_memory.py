@@ -97,7 +97,7 @@ def test_a_snapshot_that_cannot_be_read_is_none(path: Path, tools: str) -> None:
     memory = SqliteServerMemory(path)
     memory.remember_tools("f", Snapshot((), 0.0))
     with sqlite3.connect(path) as other:
-        other.execute("UPDATE snapshot SET tools = ?", (tools,))
+        other.execute("UPDATE snapshot SET definitions = NULL, tools = ?", (tools,))
     other.close()
     assert memory.snapshot("f") is None
     memory.close()

@@ -155,7 +155,7 @@ def test_events_of_a_newer_version_are_left_out_and_counted(path: Path) -> None:
     with SqliteStore(path) as store:
         stream = fill(store, CALL, RESULT)
         with sqlite3.connect(path) as other:
-            other.execute("INSERT INTO event VALUES ('s', 3, 9.0, 'telepathy', NULL, NULL, '{}')")
+            other.execute("INSERT INTO event VALUES ('s', 3, 9.0, 'telepathy', NULL, NULL, '{}', NULL, NULL)")
             other.execute("""INSERT INTO event VALUES ('s', 4, 9.0, 'user', NULL, NULL, '{"words": 1}')""")
             other.execute("INSERT INTO event VALUES ('s', 5, 9.0, 'user', NULL, NULL, 'no json')")
         other.close()
@@ -170,7 +170,9 @@ def test_fields_that_an_older_version_did_not_write_get_their_defaults(path: Pat
         fill(store, CALL)
         with sqlite3.connect(path) as other:
             payload = '{"call_id": "c", "tool": "a:one", "ok": true, "text": "t", "from_the_future": 1}'
-            other.execute("INSERT INTO event VALUES ('s', 2, 9.0, 'result', NULL, NULL, ?)", [payload])
+            other.execute(
+                "INSERT INTO event VALUES ('s', 2, 9.0, 'result', NULL, NULL, ?, NULL, NULL)", [payload]
+            )
         other.close()
         assert store.read("s")[-1].event == CallFinished("c", "a:one", True, "t")
 
