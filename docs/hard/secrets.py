@@ -10,11 +10,14 @@ is 1 if a secret is in it, or if others than its owner may read any of it.
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
+import zlib
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -282,7 +285,16 @@ def found(texts: dict[str, bytes]) -> dict[str, list[str]]:
 
 def written(world: World) -> dict[str, bytes]:
     """The files that are in the home folder now."""
-    return {str(path.relative_to(world.home)): path.read_bytes() for path in _made(world) if path.is_file()}
+    return {str(path.relative_to(world.home)): _unpacked(path) for path in _made(world) if path.is_file()}
+
+
+def _unpacked(path: Path) -> bytes:
+    """What the file has; of a database also what is compressed in it."""
+    if path.name != "toolsight.db":
+        return path.read_bytes()
+    with closing(sqlite3.connect(path)) as connection:
+        listed = connection.execute("SELECT text FROM definitions").fetchall()
+    return b"\n".join((path.read_bytes(), *(zlib.decompress(text) for (text,) in listed)))
 
 
 def open_to_others(world: World) -> list[str]:

@@ -1,4 +1,4 @@
-"""Long parts of events: definitions are stored once by their hash, a catalog as what differs from the last."""
+"""Long parts of events: definitions are stored once by their hash, of a catalog what differs from before."""
 
 import zlib
 from collections.abc import Sequence

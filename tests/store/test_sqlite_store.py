@@ -156,7 +156,9 @@ def test_events_of_a_newer_version_are_left_out_and_counted(path: Path) -> None:
         stream = fill(store, CALL, RESULT)
         with sqlite3.connect(path) as other:
             other.execute("INSERT INTO event VALUES ('s', 3, 9.0, 'telepathy', NULL, NULL, '{}', NULL, NULL)")
-            other.execute("""INSERT INTO event VALUES ('s', 4, 9.0, 'user', NULL, NULL, '{"words": 1}', NULL, NULL)""")
+            other.execute(
+                """INSERT INTO event VALUES ('s', 4, 9.0, 'user', NULL, NULL, '{"words": 1}', NULL, NULL)"""
+            )
             other.execute("INSERT INTO event VALUES ('s', 5, 9.0, 'user', NULL, NULL, 'no json', NULL, NULL)")
         other.close()
         assert store.read("s") == stream
