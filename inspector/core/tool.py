@@ -76,6 +76,11 @@ class Tool(Struct, frozen=True, dict=True, eq=False):
         """The name by which a model calls it."""
         return wire_name(self.server, self.name)
 
+    @cached_property
+    def ending_verb(self) -> str:
+        """See `destroying_verb`."""
+        return _ending_verb(self)
+
 
 DEFINING_FIELDS: Final = tuple(name for name in Tool.__struct_fields__ if name not in ("beside", "page"))
 """The fields that say what a tool is: two tools that agree in them are equal."""
@@ -255,6 +260,10 @@ def destroying_verb(tool: Tool) -> str:
 
     `destructiveHint` tells nothing of that: by default it is true, and servers set it for clicks, too.
     """
+    return tool.ending_verb
+
+
+def _ending_verb(tool: Tool) -> str:
     if verb := _said(tool.name, _ENDS):
         return verb
     found = _FIRST_VERB.match(tool.description[:_LONGEST_START])

@@ -9,7 +9,8 @@ from inspector.core.ranking import Answer, Outcome, Part, Score, SearchRequest, 
 from inspector.core.tool import Tool, why_destroys
 from inspector.search.answer.answer_text import CLOSEST_ONLY, SearchAnswer
 from inspector.search.answer.search import CLOSEST_AT_MOST, NEAR, SURELY, SearchRules, ToolSearch
-from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.index.name_index import NameIndex
+from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.ranker import Ranking
 from tests.support.fakes import ManualClock
 

@@ -25,8 +25,9 @@ from inspector.search.answer.metric import (
 )
 from inspector.search.answer.search import SearchRules, ToolSearch
 from inspector.search.index.embedding import BATCH
+from inspector.search.index.name_index import NameIndex
 from inspector.search.index.semantics import Semantics, StaticEmbedder
-from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.ranker import Ranker, Ranking
 
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from inspector.core.ranking import Signal
 from inspector.search.index.document import FIELDS, SUMMARY
-from inspector.search.index.tool_index import ToolIndex, name_key
+from inspector.search.index.name_index import name_key
+from inspector.search.index.tool_index import ToolIndex
 
 # Summaries with at least this cosine are close in meaning.
 CLOSE = 0.8

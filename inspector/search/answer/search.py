@@ -34,8 +34,9 @@ from inspector.search.answer.answer_text import (
     unmet_text,
     withheld_text,
 )
+from inspector.search.index.name_index import NameIndex
 from inspector.search.index.query import asking, asks_for, parse
-from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import Tags
 from inspector.search.ranker.ranker import Mask, Ranker, Ranking, ranking_for
 

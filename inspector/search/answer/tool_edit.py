@@ -116,10 +116,8 @@ def apart(index: ToolIndex) -> ToolIndex:
     apart.vocabulary = dict(index.vocabulary)
     if index.semantics is not None:
         apart.semantics = copy(index.semantics)
-        # Gives the copy its own mapping of new vectors.
-        apart.semantics.settle(index.vectors)
         # Vectors added since the index was built would count as an effect of the edit.
-        apart.semantics.settle(apart.semantics.table(index.keys()))
+        apart.semantics.settle(apart.semantics.extended(index.vectors))
     return apart
 
 

@@ -3,9 +3,11 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from hashlib import blake2b
 from itertools import chain, repeat
+from threading import RLock
 
 import numpy as np
 from msgspec import Struct
@@ -14,8 +16,8 @@ from numpy.typing import NDArray
 from inspector.core.ranking import Signal
 from inspector.core.tool import Tool, summary_line
 from inspector.schema.json_value import compact
-from inspector.schema.schema import fields
-from inspector.search.index.vocabulary import spaced, split_words, stem, terms, whole_words, written_words
+from inspector.schema.schema import SchemaField, fields
+from inspector.search.index.vocabulary import spaced, split_words, stem, stems, whole_words, written_words
 
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
 # The words as they are written, stop words too, of name, description and parameters in one.
@@ -35,6 +37,11 @@ _MOST = np.iinfo(np.uint8).max
 
 Key = bytes
 Vocabulary = dict[str, int]
+Vector = NDArray[np.float32]
+ABSENT = -1
+# After so many added documents, and this part of all, the base of the postings is made anew.
+_LATE = 32
+_BLOCK = 64
 
 
 class TermCounts(Struct, frozen=True):
@@ -52,12 +59,17 @@ class TermCounts(Struct, frozen=True):
     def of(cls, fields: Sequence[Sequence[str]], vocabulary: Vocabulary) -> "TermCounts":
         """Count the terms of each field; new ones are added to the vocabulary."""
         counts = [Counter(terms) for terms in fields]
-        unique = tuple(dict.fromkeys(chain.from_iterable(counts)))
-        rows = [[min(count[term], _MOST) for count in counts] for term in unique]
+        unique = dict.fromkeys(chain.from_iterable(counts))
+        ids = [vocabulary.setdefault(term, len(vocabulary)) for term in unique]
+        row, width = dict(zip(unique, range(len(unique)), strict=True)), len(counts)
+        table = bytearray(len(unique) * width)
+        for column, count in enumerate(counts):
+            for term, often in count.items():
+                table[row[term] * width + column] = min(often, _MOST)
         return cls(
-            np.fromiter((vocabulary.setdefault(t, len(vocabulary)) for t in unique), np.int32, len(unique)),
+            np.array(ids, np.int32),
             # An array of its own: a reshaped one would keep another behind it, for every tool.
-            np.array(rows, np.uint8) if rows else np.zeros((0, len(fields)), np.uint8),
+            np.frombuffer(table, np.uint8).reshape(-1, width).copy(),
             tuple(count.total() for count in counts),
         )
 
@@ -78,42 +90,35 @@ class Document(Struct, frozen=True):
 
 def read(tool: Tool, vocabulary: Vocabulary) -> Document:
     """Build a tool's document. New terms are added to `vocabulary`, which all documents of an index share."""
-    texts = [text[:MAX_INDEXED] for text in _field_texts(tool)]
-    whole = [whole_words(prose[:MAX_INDEXED]) for prose in _prose(tool)]
-    counted = [(*terms(text), *map(stem, words)) for text, words in zip(texts, whole, strict=True)]
-    own = [word for text in texts[: FIELDS.index(Signal.SERVER)] for word in written_words(text)]
+    known = fields(tool.input_schema)
+    prose = tool.description, " ".join(field.description for field in known)
+    parameters = " ".join(f"{field.name} {field.description}" for field in known)
+    texts = (tool.name, tool.description, parameters, tool.server)
+    written = [written_words(text[:MAX_INDEXED]) for text in texts]
+    whole = ([], *(whole_words(text[:MAX_INDEXED]) for text in prose), [])
+    counted = [(*stems(words), *map(stem, of)) for words, of in zip(written, whole, strict=True)]
+    own = chain.from_iterable((*written[: FIELDS.index(Signal.SERVER)], *whole))
     return Document(
         tool,
         TermCounts.of(counted, vocabulary),
-        TermCounts.of([[*own, *chain.from_iterable(whole)]], vocabulary),
-        tuple(key_of(text) for text in passage_texts(tool)),
+        TermCounts.of([tuple(own)], vocabulary),
+        tuple(key_of(text) for text in passage_texts(tool, known)),
         len(tool.description) + len(compact(tool.input_schema)),
     )
 
 
-def _field_texts(tool: Tool) -> tuple[str, ...]:
-    """One text per field, in the order of FIELDS."""
-    parameters = " ".join(f"{field.name} {field.description}" for field in fields(tool.input_schema))
-    return tool.name, tool.description, parameters, tool.server
-
-
-def _prose(tool: Tool) -> tuple[str, ...]:
-    """What of each of FIELDS is prose, and no identifier."""
-    return "", tool.description, " ".join(field.description for field in fields(tool.input_schema)), ""
-
-
-def passage_texts(tool: Tool) -> tuple[str, ...]:
+def passage_texts(tool: Tool, known: Sequence[SchemaField] | None = None) -> tuple[str, ...]:
     """The texts of a tool that are embedded, in the order of PASSAGES.
 
     The summary has everything a description says; the others let a query match the first sentence, the plain
-    description or a parameter. The name replaces a missing description or missing parameters.
+    description or a parameter. The name replaces a missing description or missing parameters. `known` are
+    its parameters, if they were read.
     """
+    known = fields(tool.input_schema) if known is None else known
     name = spaced(tool.name) or tool.name
     server = " ".join(split_words(tool.server))
     description = tool.description.strip()[:MAX_EMBEDDED]
-    parameters = "; ".join(
-        f"{spaced(field.name)}: {field.description}" for field in fields(tool.input_schema)
-    )
+    parameters = "; ".join(f"{spaced(field.name)}: {field.description}" for field in known)
     texts = (
         f"{server} {name}: {description}".strip(),
         f"{name}: {_SENTENCE_END.split(description, 1)[0] or name}",
@@ -165,21 +170,58 @@ def texts_by_key(tools: Sequence[Tool], *, lined: bool = False) -> Mapping[Key, 
 
 
 class Postings:
-    """The terms of all documents as parallel arrays, grouped by term, documents ascending within a term."""
+    """The terms of all documents as parallel arrays, grouped by term. Immutable.
 
-    def __init__(self, documents: Sequence[TermCounts], width: int) -> None:
-        """`width` is the number of fields."""
+    Documents have numbers for good: those of a `base` that many versions share, then those added since. A
+    version knows the position of each number; a document that is gone has none. So a change copies no
+    entries, and searches in other threads go on in the version that they have.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[TermCounts],
+        width: int,
+        before: "Postings | None" = None,
+        kept: NDArray[np.intp] | None = None,
+    ) -> None:
+        """`width` is the number of fields; `kept` are the positions in `before`, ABSENT for what is new."""
         self.size = len(documents)
         self.width = width
-        self.counts = tuple(documents)
-        terms = np.concatenate([np.zeros(0, np.int32), *(d.ids for d in documents)])
-        frequencies = np.concatenate([np.zeros((0, width), np.uint8), *(d.frequencies for d in documents)])
-        order = _grouping(terms)
-        counts = np.array([len(d.ids) for d in documents], np.int64)
-        self.documents = np.repeat(np.arange(self.size, dtype=np.int32), counts)[order]
-        self.frequencies = frequencies[order]
-        self.lengths = np.array([d.lengths for d in documents], np.float64).reshape(-1, width)
-        self._starts = np.concatenate([[0], np.cumsum(np.bincount(terms))])
+        self.counts = documents
+        if before is None or kept is None:
+            self.base, self.numbers = _Entries(documents, width), np.arange(self.size)
+            self.late: list[TermCounts] = []
+            self.lengths = _lengths(documents, width)
+        else:
+            self._continue(before, kept)
+        self._added = _Entries(self.late, width)
+        self._position = np.full(self.base.size + len(self.late), ABSENT, np.int32)
+        self._position[self.numbers] = np.arange(self.size, dtype=np.int32)
+
+    def _continue(self, before: "Postings", kept: NDArray[np.intp]) -> None:
+        new = np.flatnonzero(kept == ABSENT)
+        added = [self.counts[position] for position in new.tolist()]
+        self.base, self.late = before.base, [*before.late, *added]
+        last = self.base.size + len(self.late)
+        self.numbers = before.numbers.take(kept)
+        self.numbers[new] = np.arange(last - len(added), last)
+        self.lengths = before.lengths.take(kept, axis=0)
+        self.lengths[new] = _lengths(added, self.width)
+        gone = last - self.size
+        if len(self.late) + gone > _LATE + self.size // _LATE:
+            self.base, self.late, self.numbers = _Entries(self.counts, self.width), [], np.arange(self.size)
+
+    @cached_property
+    def document_frequencies(self) -> NDArray[np.intp]:
+        """How many documents have each term of the vocabulary; a later term has none."""
+        gone = np.flatnonzero(self._position == ABSENT).tolist()
+        counts = (*self.base.counts, *self.late)
+        ids = [np.zeros(0, np.int32), *(counts[number].ids for number in gone)]
+        size = max(len(self.base.starts), len(self._added.starts)) - 1
+        found = -np.bincount(np.concatenate(ids), minlength=size)
+        for entries in (self.base, self._added):
+            found[: len(entries.starts) - 1] += np.diff(entries.starts)
+        return found
 
     @cached_property
     def mean_lengths(self) -> NDArray[np.float64]:
@@ -189,15 +231,43 @@ class Postings:
         means = self.lengths.mean(axis=0)
         return np.where(means > 0, means, 1.0)
 
-    def span(self, term_id: int) -> slice:
-        """The range of a term's entries; empty for a term that no document has."""
-        if not 0 <= term_id < len(self._starts) - 1:
-            return slice(0, 0)
-        return slice(int(self._starts[term_id]), int(self._starts[term_id + 1]))
+    def entries(self, term_id: int) -> tuple[NDArray[np.int32], NDArray[np.uint8]]:
+        """The positions of the documents that have a term, and how often it is in each of their fields."""
+        base, added = self.base.span(term_id), self._added.span(term_id)
+        numbers, frequencies = self.base.documents[base], self.base.frequencies[base]
+        if added.stop > added.start:
+            numbers = np.concatenate([numbers, self._added.documents[added] + np.int32(self.base.size)])
+            frequencies = np.concatenate([frequencies, self._added.frequencies[added]])
+        positions = self._position[numbers]
+        is_here = positions != ABSENT
+        return (positions, frequencies) if is_here.all() else (positions[is_here], frequencies[is_here])
 
     def document_frequency(self, term_id: int) -> int:
-        span = self.span(term_id)
-        return int(span.stop) - int(span.start)
+        return len(self.entries(term_id)[0])
+
+
+def _lengths(documents: Sequence[TermCounts], width: int) -> NDArray[np.float64]:
+    return np.array([d.lengths for d in documents], np.float64).reshape(-1, width)
+
+
+class _Entries:
+    """The terms of documents, grouped by term."""
+
+    def __init__(self, documents: Sequence[TermCounts], width: int) -> None:
+        self.size, self.counts = len(documents), documents
+        terms = np.concatenate([np.zeros(0, np.int32), *(d.ids for d in documents)])
+        frequencies = np.concatenate([np.zeros((0, width), np.uint8), *(d.frequencies for d in documents)])
+        order = _grouping(terms)
+        counts = np.array([len(d.ids) for d in documents], np.int64)
+        self.documents = np.repeat(np.arange(self.size, dtype=np.int32), counts)[order]
+        self.frequencies = frequencies[order]
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(terms))])
+
+    def span(self, term_id: int) -> slice:
+        """The range of a term's entries; empty for a term that no document has."""
+        if not 0 <= term_id < len(self.starts) - 1:
+            return slice(0, 0)
+        return slice(int(self.starts[term_id]), int(self.starts[term_id + 1]))
 
 
 def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:
@@ -206,48 +276,55 @@ def _grouping(terms: NDArray[np.int32]) -> NDArray[np.intp]:
     return np.argsort(terms.astype(np.uint16) if small else terms, kind="stable")
 
 
-Vector = NDArray[np.float32]
-ABSENT = -1
-
-
 class VectorTable:
-    """An immutable table from keys to unit vectors.
+    """An immutable table from keys to unit vectors, of which `extended` makes the next one.
 
-    Rows are sorted by key: the layout depends only on the content, and a product with an extended table is
-    the same to the last bit as with a rebuilt one.
+    Versions share a matrix that grows, and each sees its first rows. Only the latest grows it: an older one
+    that is extended takes a copy.
     """
 
-    def __init__(
-        self,
-        keys: Iterable[Key] = (),
-        known: Mapping[Key, Vector] | None = None,
-        before: "VectorTable | None" = None,
-    ) -> None:
-        """Take the vectors of the keys from `known` or else the table `before`; other keys stay absent."""
-        found: dict[Key, Vector] = {}
-        for key in set(keys):
-            vector = known.get(key) if known else None
-            if vector is None and before is not None:
-                vector = before.get(key)
-            if vector is not None:
-                found[key] = vector
-        ordered = sorted(found)
-        self._rows: dict[Key, int] = {key: row for row, key in enumerate(ordered)}
-        self._matrix = np.stack([found[key] for key in ordered]) if ordered else np.zeros((0, 0), np.float32)
+    def __init__(self, vectors: Mapping[Key, Vector] | None = None) -> None:
+        self._shared = _Matrix()
+        self._size = 0
+        self._matrix = self._shared.add(0, vectors or {})
+        self._size = len(self._shared.rows)
+
+    def extended(self, vectors: Mapping[Key, Vector]) -> "VectorTable":
+        """A table with more vectors; the same one if it has them all."""
+        new = {key: vector for key, vector in vectors.items() if key not in self}
+        if not new:
+            return self
+        with self._shared.lock:
+            if len(self._shared.rows) != self._size:
+                return self.only(self._shared.rows, new)
+            table = copy(self)
+            table._matrix = self._shared.add(self._size, new)
+            table._size = len(self._shared.rows)
+            return table
+
+    def only(self, keys: Iterable[Key], more: Mapping[Key, Vector] | None = None) -> "VectorTable":
+        """A table of its own, of those of the keys that this one has, and of more vectors."""
+        own = {key: vector for key in keys if (vector := self.get(key)) is not None}
+        return VectorTable(own | dict(more or {}))
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return self._size
 
     def __contains__(self, key: Key) -> bool:
-        return key in self._rows
+        return self._row(key) != ABSENT
 
     def get(self, key: Key) -> Vector | None:
-        row = self._rows.get(key)
-        return None if row is None else self._matrix[row]
+        row = self._row(key)
+        return None if row == ABSENT else self._matrix[row]
+
+    def _row(self, key: Key) -> int:
+        row = self._shared.rows.get(key, ABSENT)
+        return row if row < self._size else ABSENT
 
     def rows(self, keys: Iterable[Key]) -> NDArray[np.intp]:
         """The row of each key, or ABSENT."""
-        return np.fromiter(map(self._rows.get, keys, repeat(ABSENT)), np.intp)
+        found = np.fromiter(map(self._shared.rows.get, keys, repeat(ABSENT)), np.intp)
+        return np.where(found < self._size, found, ABSENT)
 
     def similarity(self, vector: Vector) -> NDArray[np.float64]:
         """The cosine of each row with a unit vector."""
@@ -255,8 +332,33 @@ class VectorTable:
         return cosines
 
     def similarities(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosine of each row with unit vectors, of shape (vectors, rows)."""
+        """The cosine of each row with unit vectors, of shape (vectors, rows); a last row is free."""
         return similarities(self._matrix, vectors)
+
+
+class _Matrix:
+    """Rows of vectors, and room for more: a growing matrix is copied only once an eighth was added."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Key, int] = {}
+        self.lock = RLock()
+        self._all = np.zeros((0, 0), np.float32)
+
+    def add(self, size: int, vectors: Mapping[Key, Vector]) -> NDArray[np.float32]:
+        """Put vectors after the first `size` rows; all rows, to a whole number of blocks.
+
+        In whole blocks a product has the same last bits wherever a row is.
+        """
+        end = size + len(vectors)
+        blocks = -(-(end + 1) // _BLOCK) * _BLOCK
+        if vectors and blocks > len(self._all):
+            grown = np.zeros((blocks + blocks // 8, len(next(iter(vectors.values())))), np.float32)
+            grown[:size] = self._all[:size].reshape(size, grown.shape[1])
+            self._all = grown
+        for row, (key, vector) in enumerate(vectors.items(), size):
+            self._all[row] = vector
+            self.rows[key] = row
+        return self._all[:blocks]
 
 
 def similarities(matrix: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:

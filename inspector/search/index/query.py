@@ -229,7 +229,7 @@ def actions(words: Iterable[str]) -> int:
     return found
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=65_536)
 def offered(tool_name: str) -> int:
     """The groups of all verbs in a tool's name."""
     return actions(split_words(tool_name))

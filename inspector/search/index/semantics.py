@@ -198,11 +198,11 @@ class Semantics:
         """Take note of why searches have to do without the model."""
         self.problem = " ".join(f"{error.message}. {error.hint}".split())
 
-    def table(self, keys: Iterable[Key], before: VectorTable | None = None) -> VectorTable:
-        """A table of the keys that have a vector so far."""
+    def extended(self, table: VectorTable) -> VectorTable:
+        """The table with all new vectors so far."""
         with self._lock:
             fresh = dict(self._fresh)
-        return VectorTable(keys, fresh, before)
+        return table.extended(fresh)
 
     def settle(self, table: VectorTable) -> None:
         """Drop the new vectors that `table` now holds."""

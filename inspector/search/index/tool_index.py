@@ -1,18 +1,15 @@
 """The index over one catalog: documents, postings, vectors, names; a change of catalog updates it cheaply."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import chain
-from operator import attrgetter
+from operator import attrgetter, is_
 
 import numpy as np
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from inspector.core.number import count
-from inspector.core.ranking import SearchRequest
-from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.search.index.document import (
     ABSENT,
@@ -32,23 +29,24 @@ from inspector.search.index.document import (
     passage_texts,
     read,
     server_texts,
-    similarities,
     texts_by_key,
 )
+from inspector.search.index.name_index import hashes, name_key
 from inspector.search.index.phrasebook import Phrasebook, Phrases, own_phrases
 from inspector.search.index.semantics import Semantics, StaticEmbedder
-from inspector.search.index.vocabulary import split_words
 
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
+# So many vectors of former texts a table keeps at least; it keeps half in vain at most.
+_STALE = 1_024
 _PASSAGES_OF = attrgetter("passages")
 
 
 class ToolIndex:
     """The basis of every ranker over one catalog. Immutable; `updated` returns the next one.
 
-    Only the documents of changed tools are rebuilt. The rest is array work over all documents in catalog
-    order, so an index updated a hundred times equals one built from scratch, to the last bit.
+    Only the documents of changed tools are read again; their entries and vectors are added to what versions
+    of an index share. An index updated a hundred times equals one built from scratch, to the last bit.
     """
 
     def __init__(
@@ -74,18 +72,48 @@ class ToolIndex:
         self.semantics = semantics
         self.lined: bool = lined if lined is not None else before is not None and before.lined
         self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
-        self.documents = _documents(self.tools, self.vocabulary, before)
-        # Of the openings of tools, by their keys: to make them again takes longest.
-        self._static_vectors: dict[Key, Vector] = before._static_vectors if before is not None else {}
+        kept = _kept(self.tools, before)
+        self.documents: tuple[Document, ...] = tuple(
+            read(tool, self.vocabulary) if before is None or at == ABSENT else before.documents[at]
+            for tool, at in zip(self.tools, kept.tolist(), strict=True)
+        )
         with_static = semantics or before
         self.static: StaticEmbedder | None = static if with_static is None else with_static.static
-        self.ids = tuple(tool.id for tool in self.tools)
-        self.position = {tool_id: position for position, tool_id in enumerate(self.ids)}
-        self.servers = tuple(dict.fromkeys(tool.server for tool in self.tools))
+        self.ids: tuple[str, ...] = tuple(map(attrgetter("id"), self.tools))
+        self.position: dict[str, int] = dict(zip(self.ids, range(len(self.ids)), strict=True))
+        self.servers: tuple[str, ...] = tuple(dict.fromkeys(map(attrgetter("server"), self.tools)))
         self._phrases: Phrases = phrases if phrases is not None else before._phrases if before else {}
         self.own_phrases = own_phrases(self._phrases, self.servers)
-        known: VectorTable | None = before.vectors if before is not None else None
-        self.vectors: VectorTable = semantics.table(self.keys(), known) if semantics else VectorTable()
+        self.vectors: VectorTable = before.vectors if before and semantics else VectorTable()
+        self._openings: VectorTable = before._openings if before else VectorTable()
+        new = [name_key(self.tools[position].name) for position in np.flatnonzero(kept == ABSENT).tolist()]
+        self.name_hashes: NDArray[np.intp] = (
+            before.name_hashes.take(kept) if before and before.tools else np.zeros_like(kept)
+        )
+        self.name_hashes[kept == ABSENT] = hashes(new)
+        self._rows = np.full((len(PASSAGES), len(kept)), ABSENT)
+        self._opening_rows = np.full((1, len(kept)), ABSENT)
+        if before is not None and before.tools:
+            self._take_over(before, kept)
+        if semantics is not None:
+            if len(self.vectors) > _STALE + 2 * self._rows.size:
+                self.vectors, self._rows[:] = self.vectors.only(self.keys()), ABSENT
+            self._add_vectors(semantics)
+
+    def _take_over(self, before: "ToolIndex", kept: NDArray[np.intp]) -> None:
+        """Take from the index before what was made of the tools that it has too, at these positions."""
+        for name, width in (("postings", len(FIELDS)), ("word_postings", len(WORDS))):
+            if name in before.__dict__:
+                counts = [d.terms if name == "postings" else d.words for d in self.documents]
+                self.__dict__[name] = Postings(counts, width, before.__dict__[name], kept)
+        is_new = kept == ABSENT
+        if self.semantics is not None:
+            self._rows = np.where(is_new, ABSENT, before._rows.take(kept, axis=1))
+        self._opening_rows = np.where(is_new, ABSENT, before._opening_rows.take(kept, axis=1))
+
+    def _add_vectors(self, semantics: Semantics) -> None:
+        self.vectors = semantics.extended(self.vectors)
+        self._rows = _found(self._rows, self.vectors, self.documents, PASSAGES)
 
     def updated(
         self,
@@ -110,10 +138,10 @@ class ToolIndex:
     def with_new_vectors(self) -> "ToolIndex":
         """The same index with vectors added since."""
         index = copy(self)
-        for derived in ("_rows", "_server_rows", "_line_rows", "absent", "coverage", "phrasebook"):
+        for derived in ("_server_rows", "_line_rows", "absent", "coverage", "phrasebook"):
             index.__dict__.pop(derived, None)
         if self.semantics is not None:
-            index.vectors = self.semantics.table(self.keys(), self.vectors)
+            index._add_vectors(self.semantics)
         return index
 
     @cached_property
@@ -124,19 +152,6 @@ class ToolIndex:
     def word_postings(self) -> Postings:
         """The words as written."""
         return Postings([d.words for d in self.documents], len(WORDS))
-
-    @cached_property
-    def static_vectors(self) -> NDArray[np.float32]:
-        """The static vector of each tool's name and first sentence, one a row; empty without `static`."""
-        if self.static is None:
-            return np.zeros((len(self.tools), 0), np.float32)
-        keys = [document.passages[OPENING] for document in self.documents]
-        new = {
-            key: tool for key, tool in zip(keys, self.tools, strict=True) if key not in self._static_vectors
-        }
-        made = self.static.embed([passage_texts(tool)[OPENING] for tool in new.values()])
-        self._static_vectors.update(zip(new, made, strict=True))
-        return np.array([self._static_vectors[key] for key in keys]).reshape(-1, self.static.dimensions)
 
     @cached_property
     def server_texts(self) -> Mapping[str, str]:
@@ -216,7 +231,24 @@ class ToolIndex:
         if self.static is None:
             return None
         rows = self.phrasebook.read_static(queries) if read else self.static.embed(queries)
-        return similarities(self.static_vectors, rows).astype(np.float64)
+        if not self.tools:
+            return np.zeros((len(queries), 0))
+        openings, at = self._static_vectors
+        return openings.similarities(rows).take(at, axis=1).astype(np.float64)
+
+    @cached_property
+    def _static_vectors(self) -> tuple[VectorTable, NDArray[np.intp]]:
+        """The static vectors of tools' names and first sentences, and the row of each tool's."""
+        assert self.static is not None
+        new = {
+            document.passages[OPENING]: passage_texts(document.tool)[OPENING]
+            for document in (self.documents[n] for n in np.flatnonzero(self._opening_rows == ABSENT).tolist())
+            if document.passages[OPENING] not in self._openings
+        }
+        made = self.static.embed(list(new.values()))
+        self._openings = self._openings.extended(dict(zip(new, made, strict=True)))
+        self._opening_rows = _found(self._opening_rows, self._openings, self.documents, ("opening",))
+        return self._openings, self._opening_rows[0]
 
     @cached_property
     def phrasebook(self) -> Phrasebook:
@@ -232,11 +264,6 @@ class ToolIndex:
         return _gather(self.vectors.similarity(vector), self._line_rows)
 
     @cached_property
-    def _rows(self) -> NDArray[np.intp]:
-        flat = self.vectors.rows(self._passage_keys())
-        return flat.reshape(-1, len(PASSAGES)).T.copy()
-
-    @cached_property
     def _server_rows(self) -> NDArray[np.intp]:
         return self.vectors.rows(map(key_of, self.server_texts.values()))
 
@@ -245,21 +272,36 @@ class ToolIndex:
         return self.vectors.rows(map(key_of, self.line_texts))
 
 
-def _documents(tools: Sequence[Tool], words: Vocabulary, before: ToolIndex | None) -> tuple[Document, ...]:
-    """The documents of the tools; those of unchanged tools are reused."""
+def _kept(tools: Sequence[Tool], before: ToolIndex | None) -> NDArray[np.intp]:
+    """The position in the index before of each tool, each position once; ABSENT for new and changed ones."""
+    kept = np.full(len(tools), ABSENT)
     if before is None:
-        return tuple(read(tool, words) for tool in tools)
-
-    def document(tool: Tool) -> Document:
-        position = before.position.get(tool.id)
-        if position is not None and before.tools[position] == tool:
-            return before.documents[position]
-        return read(tool, words)
-
+        return kept
     # Most tools keep their position; only the others are looked up by id.
-    same = [old if old.tool is t else None for old, t in zip(before.documents, tools, strict=False)]
-    same += [None] * (len(tools) - len(same))
-    return tuple(old or document(tool) for old, tool in zip(same, tools, strict=True))
+    same = np.fromiter(map(is_, tools, before.tools), bool)
+    kept[: len(same)][same] = np.flatnonzero(same)
+    taken = set[int]()
+    for position in np.flatnonzero(kept == ABSENT).tolist():
+        tool, at = tools[position], before.position.get(tools[position].id, ABSENT)
+        is_free = at != ABSENT and at not in taken and not (at < len(same) and same[at])
+        if is_free and (before.tools[at] is tool or before.tools[at] == tool):
+            kept[position] = at
+            taken.add(at)
+    return kept
+
+
+def _found(
+    rows: NDArray[np.intp], table: VectorTable, documents: Sequence[Document], passages: Sequence[str]
+) -> NDArray[np.intp]:
+    """The rows in the table of these passages, of shape (passages, tools); only absent ones are looked up."""
+    numbers, at = np.nonzero(rows == ABSENT)
+    if not len(at) or not len(table):
+        return rows
+    of = [PASSAGES.index(passage) for passage in passages]
+    keys = (documents[n].passages[of[p]] for p, n in zip(numbers.tolist(), at.tolist(), strict=True))
+    found = rows.copy()
+    found[numbers, at] = table.rows(keys)
+    return found
 
 
 def unembedded(index: ToolIndex) -> str:
@@ -280,80 +322,3 @@ def words_alone(index: ToolIndex) -> str:
 
 def _gather(cosines: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
     return np.where(rows == ABSENT, np.nan, cosines[rows])
-
-
-_PREFIX = "mcp"
-
-
-class NameIndex:
-    """Exact and nearly exact lookups: case, separators and a server or `mcp__` prefix are ignored."""
-
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._tools = tuple(tools)
-
-    def find(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
-        """The tools that `name` refers to, in catalog order; an exact id or wire name refers to one only."""
-        exact = self._exact.get(name)
-        positions = (exact,) if exact is not None else self.positions(name)
-        return tuple(self._tools[p] for p in positions if server in ("", self._tools[p].server))
-
-    def positions(self, name: str) -> tuple[int, ...]:
-        """The positions of the tools with this name, with or without a server or `mcp` prefix."""
-        key = name_key(name)
-        matches = list(self._by_key.get(key, ()))
-        for start in (key, key.removeprefix(_PREFIX)):
-            for length, servers in self._servers_by_length.items():
-                server = servers.get(start[:length], ())
-                positions = self._by_key.get(start[length:], ()) if server else ()
-                matches += [p for p in positions if self._tools[p].server in server]
-        return tuple(sorted(set(matches)))
-
-    def resolved(self, request: SearchRequest) -> SearchRequest:
-        """The request with the server that its `server_name` refers to in any spelling, if there is one."""
-        name, key = request.server_name, name_key(request.server_name)
-        if not key or name in self._server_keys:
-            return request
-        keys = (key, key.removeprefix(_PREFIX))
-        named = [server for server, known in self._server_keys.items() if known in keys]
-        return replace(request, server_name=named[0]) if len(named) == 1 else request
-
-    def closest(self, name: str, *, server: str = "") -> tuple[str, ...]:
-        """Ids of the tools whose names are most similar to an unknown name, best first."""
-        pool = [tool for tool in self._tools if server in ("", tool.server)]
-        if ":" in name or "__" in name:
-            return closest(name, [tool.id for tool in pool])
-        plain = closest(name, list(dict.fromkeys(tool.name for tool in pool)))
-        return tuple(tool.id for wanted in plain for tool in pool if tool.name == wanted)[:3]
-
-    @cached_property
-    def _exact(self) -> Mapping[str, int]:
-        by_wire_name = {tool.wire_name: position for position, tool in enumerate(self._tools)}
-        return by_wire_name | {tool.id: position for position, tool in enumerate(self._tools)}
-
-    @cached_property
-    def _server_keys(self) -> Mapping[str, str]:
-        return {tool.server: name_key(tool.server) for tool in self._tools}
-
-    @cached_property
-    def _servers_by_length(self) -> Mapping[int, Mapping[str, Collection[str]]]:
-        """The servers of each key, by its length: a query begins with few of all keys."""
-        found: dict[int, dict[str, set[str]]] = {}
-        for server, key in self._server_keys.items():
-            if key:
-                found.setdefault(len(key), {}).setdefault(key, set()).add(server)
-        return found
-
-    @cached_property
-    def _by_key(self) -> Mapping[str, tuple[int, ...]]:
-        by_key: dict[str, tuple[int, ...]] = {}
-        for position, tool in enumerate(self._tools):
-            key = name_key(tool.name)
-            by_key[key] = (*by_key.get(key, ()), position)
-        by_key.pop("", None)
-        return by_key
-
-
-@lru_cache(maxsize=16_384)
-def name_key(name: str) -> str:
-    """A name without case and separators: `mcp__Notes__createPage` equals `mcp notes create-page`."""
-    return "".join(split_words(name)).casefold()

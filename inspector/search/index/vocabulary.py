@@ -47,7 +47,7 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(_CAMEL_BOUNDARY.sub(" ", text))
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=65_536)
 def spaced(name: str) -> str:
     """A name as words: `listOrders` and `list_orders` become “list orders”."""
     return " ".join(split_words(name)).lower()
@@ -55,19 +55,24 @@ def spaced(name: str) -> str:
 
 def written_words(text: str) -> tuple[str, ...]:
     """Lower-case words in order as they are written, stop words too."""
-    return tuple(word.lower() for word in split_words(text))
+    return tuple(map(str.lower, split_words(text)))
 
 
 def whole_words(prose: str) -> list[str]:
     """The words of prose that have capitals inside, in lower case: YouTube is one word there."""
+    if not _CAMEL_BOUNDARY.search(prose):
+        return []
     return [word.lower() for word in _WORD.findall(prose) if _CAMEL_BOUNDARY.search(word)]
 
 
 def terms(text: str) -> tuple[str, ...]:
     """Lower-case, stemmed words in order, without stop words unless there are only stop words."""
-    words = [word.lower() for word in split_words(text)]
-    content_words = [word for word in words if word not in STOP_WORDS]
-    return tuple(stem(word) for word in (content_words or words))
+    return stems(written_words(text))
+
+
+def stems(words: Sequence[str]) -> tuple[str, ...]:
+    """The stems of lower-case words, without stop words unless there are only stop words."""
+    return tuple(map(stem, [word for word in words if word not in STOP_WORDS] or words))
 
 
 @lru_cache(maxsize=65_536)

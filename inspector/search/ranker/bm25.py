@@ -17,6 +17,7 @@ words. Stems merge what a short query tells apart (“list”, “listing”); s
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct, field
@@ -67,7 +68,7 @@ class Bm25Ranker:
         self._split = written_words if self._settings.as_written else terms
         self._weights = np.array([self._settings.weights[signal] for signal in self._fields])
         self._per_occurrence = self._weights / self._length_norms()
-        self._saturated = self._saturation()
+        self._gains: dict[int, Gains] = {}
 
     def terms(self, query: str) -> tuple[str, ...]:
         query = query[:MAX_QUERY_LENGTH]
@@ -77,11 +78,11 @@ class Bm25Ranker:
 
     def idf(self, term: str) -> float:
         """The inverse document frequency of a term; highest for a term that no tool has."""
-        return self._idf(self._postings.document_frequency(self._term_id(term)))
+        return self._known(term).idf
 
     def knows(self, term: str) -> bool:
         """Whether any tool has the term."""
-        return self._postings.document_frequency(self._term_id(term)) > 0
+        return self._known(term).df > 0
 
     def rank(self, query: str) -> Ranking:
         return self.ranking(self.asked([query])[0])
@@ -95,7 +96,7 @@ class Bm25Ranker:
 
     def ranking(self, asked: "Asked") -> Ranking:
         """The score of each tool for a query's terms."""
-        values = self._added(asked, lambda term: self._saturated[term.span])
+        values = self._added(asked, lambda term: term.gains.values)
 
         def explain(position: int) -> Score:
             parts = tuple(self.parts(asked, position))
@@ -107,7 +108,7 @@ class Bm25Ranker:
         """The score of each tool for terms that count by their weights."""
         known = (self._known(term) for term in terms)
         asked = tuple(replace(one, idf=one.idf * terms[one.term]) for one in known)
-        return self._added(asked, lambda term: self._saturated[term.span])
+        return self._added(asked, lambda term: term.gains.values)
 
     def coverage(self, query: str) -> Scores:
         """For each tool, the share of the query's idf that its terms cover (0 to 1)."""
@@ -124,7 +125,7 @@ class Bm25Ranker:
         found = [term for term in asked if term.df]
         if not found:
             return np.zeros(self._postings.size)
-        documents = np.concatenate([self._postings.documents[term.span] for term in found])
+        documents = np.concatenate([term.gains.positions for term in found])
         idf = np.repeat([term.idf for term in found], [term.df for term in found])
         # It adds in the order of the entries, so each tool's sum is that of its terms one after the other.
         gains = np.concatenate([of(term) for term in found]) * idf
@@ -132,9 +133,11 @@ class Bm25Ranker:
 
     def _known(self, term: str) -> "AskedTerm":
         term_id = self._term_id(term)
-        span = self._postings.span(term_id)
-        df = int(span.stop - span.start)
-        return AskedTerm(term, term_id, span, df, self._idf(df))
+        if term_id not in self._gains:
+            self._gains[term_id] = self._gains_of(term_id)
+        gains = self._gains[term_id]
+        df = len(gains.positions)
+        return AskedTerm(term, term_id, gains, df, self._idf(df))
 
     def _idf(self, df: int) -> float:
         return math.log1p((self._postings.size - df + 0.5) / (df + 0.5))
@@ -142,14 +145,13 @@ class Bm25Ranker:
     def _term_id(self, term: str) -> int:
         return self._index.vocabulary.get(term, -1)
 
-    def _saturation(self) -> NDArray[np.float32]:
-        """What each entry of the postings adds for a term whose idf is 1."""
-        documents, frequencies = self._postings.documents, self._postings.frequencies
-        # Field by field: all at once would need the entries' memory five times.
-        x = np.zeros(len(documents))
-        for column in np.flatnonzero(self._weights):
-            x += frequencies[:, column] * self._per_occurrence[documents, column]
-        return self._saturate(x)
+    def _gains_of(self, term_id: int) -> "Gains":
+        """What a term adds to each tool that has it if its idf is 1."""
+        positions, frequencies = self._postings.entries(term_id)
+        x = np.zeros(len(positions))
+        for column in np.flatnonzero(self._weights).tolist():
+            x += frequencies[:, column] * self._per_occurrence[positions, column]
+        return Gains(positions, self._saturate(x))
 
     def _saturate(self, x: NDArray[np.float64]) -> NDArray[np.float32]:
         """What weighted frequencies add, as rounded as they are added."""
@@ -192,12 +194,19 @@ class Bm25Ranker:
                 yield Part(self._fields[number], term.term, float(weighted[number]) * gain * scale, inputs)
 
 
+class Gains(NamedTuple):
+    """What a term adds at which positions."""
+
+    positions: NDArray[np.int32]
+    values: NDArray[np.float32]
+
+
 class AskedTerm(Struct, frozen=True):
-    """One term of a query: where its entries are, the number of documents that have it, and its idf."""
+    """One term of a query: what it adds where, the number of documents that have it, and its idf."""
 
     term: str
     id: int
-    span: slice
+    gains: Gains
     df: int
     idf: float
 

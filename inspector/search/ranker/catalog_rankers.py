@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from inspector.core.number import count
 from inspector.core.ranking import Part, Score, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
+from inspector.search.index.name_index import NameIndex
 from inspector.search.index.past_use import NOTHING_USED, PastUse, Use
-from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.bm25 import AS_WRITTEN, Bm25Ranker, Bm25Settings, PrdBm25Ranker
 from inspector.search.ranker.client_ranker import CodexRanker, FuzzyRanker
 from inspector.search.ranker.dense import (
@@ -162,7 +163,7 @@ class CatalogRankers:
 
     @cached_property
     def names(self) -> NameIndex:
-        return NameIndex(self.index.tools)
+        return NameIndex(self.index.tools, self.index.name_hashes)
 
     @cached_property
     def lexical(self) -> Bm25Ranker:

@@ -88,6 +88,11 @@ class Unread(Struct, frozen=True, dict=True):
     cosines: Mapping[str, Scores]
     passages: NDArray[np.float32] | None
 
+    @cached_property
+    def means(self) -> Mapping[str, float]:
+        """The mean of each over the tools."""
+        return {name: float(np.nanmean(values)) for name, values in self.cosines.items()}
+
 
 class Evidence(Struct, frozen=True, dict=True):
     """The signals of one text for all tools, and the score of each tool, the sum of them.
@@ -111,9 +116,7 @@ class Evidence(Struct, frozen=True, dict=True):
 
     def usual(self, name: str) -> float:
         """The mean of a signal over the tools, without the phrasebook."""
-        if self.unread is None:
-            return self.cosines[name].mean
-        return float(np.nanmean(self.unread.cosines[name])) if name in self.unread.cosines else 0.0
+        return self.cosines[name].mean if self.unread is None else self.unread.means.get(name, 0.0)
 
     @property
     def best(self) -> Standardised | None:

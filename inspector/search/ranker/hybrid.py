@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
+from inspector.search.index.name_index import NameIndex
 from inspector.search.index.query import Clause, ParsedQuery, asked_action, offered, parse
-from inspector.search.index.tool_index import NameIndex, ToolIndex
+from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, split_words, terms, written_words
 from inspector.search.ranker.bm25 import Bm25Ranker
 from inspector.search.ranker.fusion import STATIC, Evidence
@@ -220,10 +221,10 @@ class HybridRanker:
     @cached_property
     def _words(self) -> frozenset[str]:
         """The words of tools and phrases as written; the vocabulary may hold those of former tools too."""
-        used = set(chain.from_iterable(document.words.ids.tolist() for document in self._index.documents))
-        known = self._index.vocabulary.items()
+        known, often = self._index.vocabulary.items(), self._index.word_postings.document_frequencies
         said = chain.from_iterable(written_words(phrase.request) for phrase in self._index.own_phrases)
-        return frozenset(said).union(word for word, number in known if number in used and word.isalpha())
+        used = (word for word, number in known if number < len(often) and often[number] and word.isalpha())
+        return frozenset(said).union(used)
 
     def _judged(self, clause: Clause, evidence: Evidence) -> "_Judged | None":
         """How likely each tool fits a clause; for a tool not embedded yet, the share of words it covers."""

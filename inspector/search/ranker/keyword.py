@@ -187,11 +187,13 @@ class Tiers(Struct, frozen=True):
 
     def of(self, index: ToolIndex) -> Iterator["Tier"]:
         """The tiers that have tools in an index, from the highest to the lowest; a tool may be in both."""
-        expert = np.array([any(fnmatchcase(t.id, p) for p in self.expert) for t in index.tools], bool)
+        expert = np.zeros(len(index.tools), bool)
+        if self.expert:
+            expert[:] = [any(fnmatchcase(t.id, p) for p in self.expert) for t in index.tools]
         if expert.any():
             yield Tier("expert", 2 * TIER_STEP, expert, KeywordExpertRanker(index.tools))
-        system = np.array([tool.server in self.system for tool in index.tools], bool)
-        if system.any():
+        if not set(self.system).isdisjoint(index.servers):
+            system = np.array([tool.server in self.system for tool in index.tools], bool)
             yield Tier("system", TIER_STEP, system, KeywordSystemRanker(index.tools))
 
 

@@ -64,7 +64,11 @@ class Ranking(Struct, frozen=True, dict=True):
 
 def best_first(values: Scores, count: int | None = None) -> list[int]:
     """The first `count` positions, highest value first, equal values in order."""
-    return [int(i) for i in np.argsort(-values, kind="stable")[:count]]
+    candidates = np.arange(len(values))
+    if count is not None and 0 < count < len(values):
+        candidates = np.flatnonzero(values >= np.partition(values, -count)[-count])
+    found: list[int] = candidates[np.argsort(-values[candidates], kind="stable")[:count]].tolist()
+    return found
 
 
 class Ranker(Protocol):
