@@ -42,6 +42,7 @@ _STALE = 1_024
 _PASSAGES_OF = attrgetter("passages")
 
 
+# Long because every ranker asks it, and one object has to carry what a change keeps.
 class ToolIndex:
     """The basis of every ranker over one catalog. Immutable; `updated` returns the next one.
 
