@@ -18,7 +18,7 @@ from inspector.clients.schema_step import (
     everywhere,
     referred,
 )
-from inspector.schema.json_value import as_object
+from inspector.schema.json_value import as_object, as_objects
 from inspector.schema.reading import DEEPEST, changed, names, without
 
 # So many references are followed in one schema: each may hold more of them.
@@ -133,7 +133,7 @@ class _Types:
         if "enum" in self._keys and isinstance(values, list):
             known = {_TYPES.get(type(each)) for each in values}
             return {"enum": values} | ({"type": known.pop()} if len(known) == 1 and None not in known else {})
-        if objects := _objects(one.get("anyOf")):
+        if objects := as_objects(one.get("anyOf")):
             found = [self._typed(each, levels) for each in objects]
             return {"anyOf": [each for at, each in enumerate(found) if each not in found[:at]]}
         if first == "array":
@@ -255,10 +255,10 @@ def _flatten(schema: Schema, _: SchemaChange) -> SentSchema:
 
     def change(one: Schema) -> Schema:
         found = without(one, *BRANCHES, *_CONDITIONS)
-        parts = [as_object(one.get("then")), as_object(one.get("else")), *_objects(one.get("allOf"))]
+        parts = [as_object(one.get("then")), as_object(one.get("else")), *as_objects(one.get("allOf"))]
         union = [
             each
-            for each in _objects(one.get("anyOf") or one.get("oneOf"))
+            for each in as_objects(one.get("anyOf") or one.get("oneOf"))
             if PROPERTIES in each or each.get("type") == "object"
         ]
         needed = [name for part in parts for name in names(part.get(REQUIRED))]
@@ -274,10 +274,6 @@ def _flatten(schema: Schema, _: SchemaChange) -> SentSchema:
     return changed_so(
         schema, everywhere(schema, change), "combinations merged into their objects", Kind.SCHEMA
     )
-
-
-def _objects(value: object) -> list[Schema]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 FRAMEWORK_CHANGES = (

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from inspector.clients.client import Change, Kind
-from inspector.schema.json_value import JsonObject, as_object
+from inspector.schema.json_value import JsonObject, as_object, as_objects
 from inspector.schema.reading import DEEPEST, changed, without
 
 Schema = dict[str, Any]
@@ -68,10 +68,7 @@ def removed(schema: Schema, keys: Iterable[str], more: str = "", place: str = "i
 
 def branches(schema: Schema, key: str) -> list[Schema]:
     """The branches of a combination, with what they refer to."""
-    value = schema.get(key)
-    return (
-        [referred(schema, one) for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-    )
+    return [referred(schema, one) for one in as_objects(schema.get(key))]
 
 
 def branch_properties(schema: Schema, key: str) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from inspector.config.client_format import OTHER_FORMATS, SECTIONS, place_of, se
 from inspector.config.configuration import Configuration
 from inspector.config.consent import ServerConsent, describe
 from inspector.config.file import MAX_BYTES, is_file, parse_object, read_bytes, read_text, unusable
-from inspector.config.text_edit import with_item, without_member
+from inspector.config.text_edit import entry_at, with_item, without_member
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
 from inspector.core.server import ServerSpec
@@ -132,9 +132,9 @@ class ConfigurationEditor:
         path = Path(configuration.source)
 
         def added(text: str, section: tuple[str, ...], data: Mapping[str, Any]) -> str:
-            if name in _within(data, section):
+            if name in entry_at(data, section):
                 raise ConfigError(f"{path} already has a server '{name}'", hint="Remove or rename it first.")
-            entries = [one for one in _within(data, section).values() if isinstance(one, Mapping)]
+            entries = [one for one in entry_at(data, section).values() if isinstance(one, Mapping)]
             deferred = {"defer_loading": True} if any("defer_loading" in one for one in entries) else {}
             return with_item(text, (*section, name), {**entry, **deferred})
 
@@ -156,7 +156,7 @@ class ConfigurationEditor:
         path = Path(configuration.source)
 
         def removed(text: str, section: tuple[str, ...], data: Mapping[str, Any]) -> str:
-            if name not in _within(data, section):
+            if name not in entry_at(data, section):
                 raise ConfigError(
                     f"{path} has no server '{name}'",
                     hint="The file has changed since you opened it: open it again.",
@@ -239,13 +239,6 @@ def _section(data: Mapping[str, Any]) -> tuple[str, ...]:
     if place[-1] not in SECTIONS or not isinstance(servers_in(data), dict):
         raise KeyError(place[-1])
     return place
-
-
-def _within(data: Mapping[str, Any], section: tuple[str, ...]) -> Mapping[str, Any]:
-    found: Any = data
-    for key in section:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
 
 
 def _require_writable(path: Path) -> None:

@@ -53,6 +53,11 @@ def as_list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def as_objects(value: object) -> list[dict[str, Any]]:
+    """The objects in a JSON array; what else is in it is passed over."""
+    return [one for one in as_list(value) if isinstance(one, dict)]
+
+
 def as_text(value: object) -> str:
     """The text, or an empty one in place of anything else."""
     return value if isinstance(value, str) else ""

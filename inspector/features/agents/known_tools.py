@@ -13,7 +13,7 @@ from inspector.core.number import count
 from inspector.core.server import ServerInfo
 from inspector.core.tool import Tool, function_definition
 from inspector.features.agents.transcript import AgentTool, ServerTrouble
-from inspector.schema.json_value import JsonObject, compact
+from inspector.schema.json_value import JsonObject, as_object, as_text, compact
 
 _LONGEST_SUMMARY = 200
 
@@ -233,10 +233,9 @@ class KnownTools:
 
 def _tool(server: str, name: str, definition: JsonObject) -> Tool:
     """The tool that a definition describes, with nothing where it holds no description or schema."""
-    description, schema = definition.get("description"), definition.get("parameters")
     return Tool(
         server,
         name,
-        description if isinstance(description, str) else "",
-        {**(schema if isinstance(schema, dict) else {}), "type": "object"},
+        as_text(definition.get("description")),
+        {**as_object(definition.get("parameters")), "type": "object"},
     )

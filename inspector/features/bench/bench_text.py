@@ -9,11 +9,12 @@ from textual.content import Content
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.app.draw.line import MUTED
-from inspector.core.number import Share, bar, count, percent, plural
+from inspector.core.number import bar, count, plural
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING
 from inspector.features.bench.ranker_bench import Measured, Weak, difference, standings, weakest
 from inspector.features.bench.run import KINDS, CaseRun, Summary
+from inspector.features.bench.sweep import share_text
 from inspector.search.answer.answer_text import confidence_beside
 from inspector.search.answer.metric import Estimate
 from inspector.search.ranker.ranker_list import INFO, RANKERS
@@ -121,8 +122,8 @@ def _numbers(summary: Summary, *, is_best: bool) -> tuple[Content | str, ...]:
         _mean(summary.hit_1),
         _mean(summary.delivered),
         _mean(summary.mrr),
-        _share(summary.share("impossible", Answer.FOUND)),
-        _share(summary.share("possible", Answer.NOTHING)),
+        share_text(summary.share("impossible", Answer.FOUND)),
+        share_text(summary.share("possible", Answer.NOTHING)),
         _ms(summary.p50_ms),
         _ms(summary.p95_ms),
     )
@@ -153,10 +154,6 @@ def detail(name: str, measured: Measured | None) -> Content:
 
 def _mean(value: Estimate | None) -> str:
     return NOTHING if value is None else f"{value.mean:.3f}"
-
-
-def _share(value: Share | None) -> str:
-    return NOTHING if value is None else percent(value.value)
 
 
 def _ms(value: float | None) -> str:

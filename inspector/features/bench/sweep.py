@@ -212,8 +212,8 @@ def sweep_lines(found: Sweep, now: float) -> Iterator[str | Table]:
         Column("F1", lambda point: f"{bar(point.f1, _BAR):<{_BAR}} {point.f1:.3f}"),
         Column("precision", lambda p: NOTHING if p.precision is None else f"{p.precision:.3f}", NUMBER),
         Column("recall", lambda point: f"{point.recall:.3f}", NUMBER),
-        Column("answered\nimpossible", lambda point: _share(point.answered_impossible), NUMBER),
-        Column("refused\npossible", lambda point: _share(point.refused_possible), NUMBER),
+        Column("answered\nimpossible", lambda point: share_text(point.answered_impossible), NUMBER),
+        Column("refused\npossible", lambda point: share_text(point.refused_possible), NUMBER),
         Column("", lambda point: ", ".join(marks.get(point.threshold, ()))),
     )
     yield Table.of(columns, found.points)
@@ -253,12 +253,13 @@ def _point_json(point: Point) -> dict[str, Any]:
     return {**to_builtins(point), "f1": point.f1}
 
 
-def _share(value: Share | None) -> str:
+def share_text(value: Share | None) -> str:
+    """The share in percent, if there is one."""
     return NOTHING if value is None else percent(value.value)
 
 
 def _summary(what: str, point: Point) -> str:
     answered = point.answered_impossible
-    impossible = f"answers {_share(answered)} of the impossible requests, " if answered else ""
-    refused = f"refuses {_share(point.refused_possible)} of the possible ones"
+    impossible = f"answers {share_text(answered)} of the impossible requests, " if answered else ""
+    refused = f"refuses {share_text(point.refused_possible)} of the possible ones"
     return f"{what}: {point.threshold:.2f}  F1 {point.f1:.3f}, {impossible}{refused}"

@@ -10,7 +10,8 @@ from inspector.app.draw.definition import DefinitionCard
 from inspector.app.place import WhyNotPage
 from inspector.core.error import ConnectError
 from inspector.core.ranking import SearchRequest
-from inspector.core.session import Binding, ServerPhase, ServerState
+from inspector.core.server import ServerPhase
+from inspector.core.session import Binding, ServerState
 from inspector.core.tool import Tool
 from inspector.features.chat.page import SessionScreen
 from inspector.features.search import results_pane as content

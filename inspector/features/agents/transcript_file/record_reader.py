@@ -8,7 +8,7 @@ import re
 import tomllib
 from abc import ABC, abstractmethod
 from codecs import BOM_UTF8
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
@@ -27,7 +27,7 @@ from inspector.features.agents.transcript import (
     Interrupted,
     Tally,
 )
-from inspector.schema.json_value import JsonObject, as_object
+from inspector.schema.json_value import JsonObject, as_list, as_object, as_objects, as_text
 
 _TEXT = files(__package__).joinpath("left_out.toml").read_text(encoding="utf-8")
 LEFT_OUT: Mapping[str, Mapping[str, frozenset[str]]] = {
@@ -39,19 +39,7 @@ _LARGEST = 2**53
 _DEEPEST = 100
 
 
-def text(value: object) -> str:
-    """The text, or an empty one."""
-    return value if isinstance(value, str) else ""
-
-
-def items(value: object) -> list[Any]:
-    """The list, or an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def mappings(value: object) -> Iterator[dict[str, Any]]:
-    """The objects in a list; what else is in it is passed over."""
-    return (item for item in items(value) if isinstance(item, dict))
+text, items, mappings = as_text, as_list, as_objects
 
 
 def texts(value: object) -> tuple[str, ...]:
