@@ -46,7 +46,7 @@ class RecordCanvas(ScrollView):
         scrollbar-size-vertical: 1;
         & > .record-list--header { color: $text-muted; text-style: underline; }
         & > .record-list--cursor { background: $foreground 12%; }
-        &:focus > .record-list--cursor { background: $primary 40%; text-style: bold; }
+        &:focus > .record-list--cursor { background: $primary 30%; text-style: bold; }
         & > .record-list--mark { color: $text-muted; }
         &:focus > .record-list--mark { color: $accent; text-style: bold; }
         & > .record-list--muted { color: $text-muted; }

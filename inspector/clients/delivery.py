@@ -103,6 +103,11 @@ class Delivery(Struct, frozen=True):
         """Whether the model gets it."""
         return self.fate in (Fate.WHOLE, Fate.CHANGED)
 
+    @property
+    def is_as_good(self) -> bool:
+        """Whether it is changed in nothing that a model is told or loses."""
+        return self.fate is Fate.CHANGED and HARMLESS.issuperset(one.kind for one in self.reasons)
+
 
 class ServerDelivery(Struct, frozen=True, dict=True):
     """What becomes of one server in a client: its tools, and what is said of the server as a whole."""

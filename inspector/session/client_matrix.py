@@ -12,6 +12,8 @@ from inspector.session.client_view import ClientView, delivery_json
 
 SIGNS = {Fate.WHOLE: "✓", Fate.CHANGED: "~", Fate.REFUSED: "✕", Fate.LOST: "∅"}
 """How a verdict is drawn in a cell, before its word."""
+AS_GOOD = "≈"
+"""In place of that, if it takes nothing from a model."""
 WAITING = "…"
 """The cell of a client that was not looked at yet."""
 
@@ -38,7 +40,7 @@ def fate_table(clients: Sequence[Client], found: Sequence[Row]) -> Table:
 
 def fate(one: Delivery | None) -> str:
     """What becomes of a tool, in a sign and a word."""
-    return WAITING if one is None else f"{SIGNS[one.fate]} {one.fate}"
+    return WAITING if one is None else f"{AS_GOOD if one.is_as_good else SIGNS[one.fate]} {one.fate}"
 
 
 def reason_lines(views: Sequence[ClientView]) -> Iterator[str]:

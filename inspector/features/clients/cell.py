@@ -17,7 +17,7 @@ from inspector.session.client_view import ClientView, known_lines
 from widgets import Hanging, plain
 
 _WARNS, _GONE, _NEW = "$text-warning", "$text-error", "$text-success"
-FATES = {"✓": MUTED, "~": "", "✕": f"bold {_GONE}", "∅": f"bold {_GONE}"}
+FATES = {"✓": MUTED, "≈": MUTED, "~": "", "✕": f"bold {_GONE}", "∅": f"bold {_GONE}"}
 """The colors of verdicts, by their signs."""
 _SIDES = {"": ("", ""), "~": (_WARNS, _WARNS), "-": (_GONE, ""), "+": ("", _NEW)}
 _COLORS = {"⚠": _WARNS, "✂": f"bold {_WARNS}", "  ✂": f"strike {MUTED}", "    ": MUTED}

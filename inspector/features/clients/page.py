@@ -41,6 +41,7 @@ _CELL = max(map(len, ("✕ refused", "~ changed")))
 CLIENTS = (
     Column("client", "client", min_width=12, weight=9),
     Column("whole", "✓", align="right", weight=8),
+    Column("as_good", "≈", align="right", weight=8),
     Column("changed", "~", align="right", weight=8),
     Column("gone", "✕", align="right", weight=8),
     Column("first", "first call", align="right", weight=7),
@@ -76,8 +77,8 @@ def matrix_columns(table: Table) -> tuple[Column, ...]:
     is_of_tools = names == "tool"
     widths = ((one, max(len(one), _CELL) if is_of_tools else None) for one in clients)
     columns = (Column(one, one, width=width, shorten="name", weight=6) for one, width in widths)
-    why = (Column("why", "why", weight=2, min_width=16, hide_below=56),) if is_of_tools else ()
-    return Column(names, names, min_width=20, shorten="name", weight=8), *columns, *why
+    why = (Column("why", "why", weight=5, min_width=16, hide_below=56),) if is_of_tools else ()
+    return Column(names, names, min_width=20, shorten="name", weight=2), *columns, *why
 
 
 def matrix_records(table: Table, whys: Iterable[str] = ()) -> Iterator[Record]:
@@ -94,14 +95,16 @@ def client_record(client: Client, view: ClientView | None) -> Record:
     """Return a client in one line: what becomes of the tools there, and the tokens of its first call."""
     fates = Counter(one.fate for one in view.tools) if view is not None else Counter[Fate]()
     gone = fates[Fate.REFUSED] + fates[Fate.LOST]
-    numbers = (fates[Fate.WHOLE], fates[Fate.CHANGED], gone, view.before_search if view is not None else 0)
+    as_good = sum(one.is_as_good for one in view.tools) if view is not None else 0
+    changed = fates[Fate.CHANGED] - as_good
+    numbers = fates[Fate.WHOLE], as_good, changed, gone, view.before_search if view is not None else 0
     told = [f"{number:,}" if view is not None else WAITING for number in numbers]
-    counted = (Content.styled(text, MUTED if text == "0" else "") for text in told[:2])
-    lost = Content.styled(told[2], FATES["✕"] if gone else MUTED)
+    counted = (Content.styled(text, MUTED if text == "0" else "") for text in told[:3])
+    lost = Content.styled(told[3], FATES["✕"] if gone else MUTED)
     does = {one.name: one.told(client) for one in BEHAVIOURS}
     known = (str(client.kind), does["model knows first"], does["results give"])
     return Record(
-        client.name, (client.name, *counted, lost, told[3], *known), search=client.title, copy=client.name
+        client.name, (client.name, *counted, lost, told[4], *known), search=client.title, copy=client.name
     )
 
 
@@ -127,9 +130,10 @@ class ClientsScreen(ReadingPage, ToolKeys):
     ]
     when_not_typing: ClassVar[frozenset[str]] = frozenset({"client"})
     help_lines: ClassVar[tuple[str, ...]] = (
-        "What each real client makes of these tools: ✓ whole, ~ changed, ✕ refused or lost; and the tokens",
-        "of tools in its first call. enter goes from the clients to the tools of one, and from a tool to its",
-        "definition as declared beside it as sent: ~ changed, - lost, + added. ← → change the client.",
+        "What each real client makes of these tools: ✓ whole, ≈ changed in nothing that a model is told or",
+        "loses, ~ changed, ✕ refused or lost; and the tokens of tools in its first call. enter goes from the",
+        "clients to the tools of one, and from a tool to its definition as declared beside it as sent:",
+        "~ changed, - lost, + added. ← → change the client.",
         "p picks a client to compare: it stands beside the one under the cursor. p again, on it, drops it.",
         "t turns to what clients do with names, pages, schemas, results, and what a first call costs.",
         "A rule is as certain as the weakest fact behind it, marked ● ◐ ○; the text below cites the sources.",

@@ -16,7 +16,7 @@ from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import ICONS
 from inspector.core.budget import Prices, ToolCost
-from inspector.core.number import count, percent, saving, tokens
+from inspector.core.number import bar, count, percent, saving, tokens
 from inspector.core.session import Binding, SessionState, ToolState
 from inspector.tokens.accounting import spent
 from widgets import Column, Meter, Record, RecordList, legend
@@ -109,7 +109,7 @@ def _server_row(server: str, tools: Sequence[ToolState], total: int, shown: Show
         tokens(cost),
         _share(cost, total),
         _server_state(tools, shown),
-        Content.styled(_bar(cost, total), "$primary"),
+        Content.styled(bar(cost / max(total, 1), _BAR), "$primary"),
         *_parts(tools, shown),
     )
     return Record(server_key(server), cells, "accent", copy=server)
@@ -123,7 +123,7 @@ def _tool_row(tool: ToolState, total: int, shown: Shown) -> Record:
         tokens(tool.tokens),
         _share(tool.tokens, total),
         _state(tool, shown),
-        Content.styled(_bar(tool.tokens, total), MUTED),
+        Content.styled(bar(tool.tokens / max(total, 1), _BAR), MUTED),
         *_parts([tool], shown),
     )
     return Record(tool.id, cells, copy=tool.id)
@@ -178,10 +178,6 @@ def _parts(tools: Sequence[ToolState], shown: Shown) -> tuple[str, ...]:
 
 def _share(cost: int, total: int) -> str:
     return percent(cost / total) if total else ""
-
-
-def _bar(cost: int, total: int) -> str:
-    return "━" * max(round(_BAR * cost / total), bool(cost)) if total else ""
 
 
 _HINT = "What if?  d defers or binds a server   P pins a tool"

@@ -15,7 +15,7 @@ from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED, failure_text
 from inspector.core.budget import Prices
 from inspector.core.events import Record as EventRecord
-from inspector.core.number import count, tokens
+from inspector.core.number import bar, count, tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.report import NOTHING
 from inspector.features.cost.facts import ABOUT, MEASURES, break_even_cells, measures
@@ -120,7 +120,7 @@ def _row(cost: DeliveryCost, comparison: DeliveryComparison, best: Delivery, sha
         Content.styled(ABOUT[way], MUTED),
         *list(measures(comparison.priced, cost).values())[:-1],
         _even(way, comparison),
-        Content.styled("━" * max(1, round(_BAR * share)), "$success" if way is best else "$primary"),
+        Content.styled(bar(share, _BAR), "$success" if way is best else "$primary"),
         str(len(cost.cached.breaks)),
     )
     return Record(way.value, cells, search=f"{way.value} {ABOUT[way]}", copy=f"{way.value}: {ABOUT[way]}")

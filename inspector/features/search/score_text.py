@@ -21,11 +21,11 @@ from widgets import middle, plain, shorten, stacked, visible
 
 # Each signal of a score has a fixed color.
 _COLORED = {
-    "$primary": (Signal.NAME, Signal.PATTERN, Signal.EXACT, Signal.AFFINITY),
-    "$success": (Signal.DESCRIPTION, Signal.WORDS, Signal.HISTORY),
-    "$accent": (Signal.PARAMETERS, Signal.FUSION, Signal.STEP),
-    "$warning": (Signal.SERVER, Signal.FUZZY),
-    "$secondary": (Signal.SEMANTIC, Signal.KEYWORD, Signal.PHRASE),
+    "$text-primary": (Signal.NAME, Signal.PATTERN, Signal.EXACT, Signal.AFFINITY),
+    "$text-success": (Signal.DESCRIPTION, Signal.WORDS, Signal.HISTORY),
+    "$text-accent": (Signal.PARAMETERS, Signal.FUSION, Signal.STEP),
+    "$text-warning": (Signal.SERVER, Signal.FUZZY),
+    "$text-secondary": (Signal.SEMANTIC, Signal.KEYWORD, Signal.PHRASE),
     "$foreground": (Signal.TIER,),
     MUTED: (Signal.AVERAGE, Signal.UNASKED),
 }

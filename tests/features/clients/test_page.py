@@ -54,9 +54,9 @@ async def test_every_client_is_in_sight_with_what_becomes_of_the_tools() -> None
     async with app_rig(servers=library(), size=(200, 60)) as (pilot, _):
         await _opened(pilot)
         assert [row.key for row in _list(pilot, CLIENTS).shown] == list(NAMES)
-        assert _cells(pilot, "claude-code", CLIENTS)[1:4] == ["0", "3", "1"]
-        assert _cells(pilot, "none", CLIENTS)[1:4] == ["4", "0", "0"]
-        first = [int(_cells(pilot, name, CLIENTS)[4].replace(",", "")) for name in ("claude-code", "none")]
+        assert _cells(pilot, "claude-code", CLIENTS)[1:5] == ["0", "1", "2", "1"]
+        assert _cells(pilot, "none", CLIENTS)[1:5] == ["4", "0", "0", "0"]
+        first = [int(_cells(pilot, name, CLIENTS)[5].replace(",", "")) for name in ("claude-code", "none")]
         assert first[0] < first[1]
         assert [row.key for row in _rows(pilot)] == [tool.id for tool in TOOLS]
         assert _cells(pilot, LEND)[1] == "~ changed"
