@@ -6,7 +6,7 @@ What only some commands need is imported where it is used.
 import asyncio
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
@@ -19,16 +19,15 @@ from inspector.cli.configuration import policy_of, stored_tools
 from inspector.cli.consent import TerminalElicitor
 from inspector.cli.location import APP, database_path, given_inputs
 from inspector.cli.options import Options
+from inspector.cli.stores import open_store
 from inspector.config.configuration import Configuration
 from inspector.config.server_change import ConfigurationEditor
-from inspector.core.error import ModelError, StoreError
+from inspector.core.error import ModelError
 from inspector.core.ports import (
     Approver,
     ChatModel,
     Clock,
-    EventStore,
     ServerMemory,
-    SessionSummary,
     SystemClock,
     TokenCounter,
 )
@@ -60,20 +59,6 @@ PLANNER = "demo/planner"
 _SCRIPT = "demo/script:"
 _OLLAMA, _OLLAMA_ADDRESS = "ollama/", "http://127.0.0.1:11434"
 _EXAMPLES = "openai/gpt-5, anthropic/claude-sonnet-4-5, ollama/qwen3, demo/planner"
-
-
-def open_store(options: Options) -> SqliteStore:
-    return SqliteStore(database_path(options))
-
-
-def require_sessions(store: EventStore, named: Iterable[str]) -> Sequence[SessionSummary]:
-    """The stored sessions, newest first. Raises StoreError for a name that none of them has."""
-    stored = store.sessions()
-    known = {one.id for one in stored}
-    for session in named:
-        if session not in known:
-            raise StoreError(f"there is no session '{session}'", hint="`toolsight sessions` lists them.")
-    return stored
 
 
 def open_memory(options: Options) -> SqliteServerMemory:

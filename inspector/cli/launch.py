@@ -3,17 +3,14 @@
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec.structs import replace
 
-from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.composition import make_workbench, open_memory, open_store
-from inspector.cli.configuration import read_configuration
-from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.options import Options
 from inspector.cli.run import Exit, run
+from inspector.cli.stores import open_store
 from inspector.cli.table import is_json, say
 from inspector.clients.client import NAMES, Client, Topic, find_client
 from inspector.clients.seen import as_sent, see
@@ -23,8 +20,10 @@ from inspector.core.events import CallProgress, Failed, Record, SessionRenewed
 from inspector.core.server import ServerPhase, skipped_lines
 from inspector.core.session import ServerState
 from inspector.core.tool import Tool
-from inspector.search.ranker.ranker_list import INFO
-from inspector.session.workbench import Workbench
+
+if TYPE_CHECKING:
+    from inspector.access.restriction import OpenedConfiguration
+    from inspector.session.workbench import Workbench
 
 
 def problem_line(problem: SettingProblem) -> str:
@@ -69,18 +68,22 @@ def say_news(record: Record) -> None:
 @asynccontextmanager
 async def headless(
     options: Options,
-    opened: OpenedConfiguration | None = None,
+    opened: "OpenedConfiguration | None" = None,
     *,
     record: bool = False,
     listing: bool = False,
     tell_problems: bool = True,
     requires_policy: bool = True,
-) -> AsyncIterator[Workbench]:
+) -> "AsyncIterator[Workbench]":
     """A workbench with every server ready or failed, and a complete index; see `make_workbench`.
 
     With `tell_problems`, servers that failed and the problems of the settings are printed on stderr. Raises
     ConfigError, with `requires_policy` also if a pattern of the policy matches no tool.
     """
+    from inspector.cli.composition import make_workbench, open_memory
+    from inspector.cli.configuration import read_configuration
+    from inspector.cli.consent import TerminalApprover, require_consent
+
     opened = opened or read_configuration(options)
     memory = open_memory(options)
     require_consent(opened.unrestricted, memory, approve=options.approve)
@@ -111,7 +114,7 @@ async def headless(
 
 def run_headless(
     options: Options,
-    work: Callable[[Workbench], Awaitable[None]],
+    work: "Callable[[Workbench], Awaitable[None]]",
     *,
     record: bool = False,
     listing: bool = False,
@@ -177,7 +180,7 @@ def client_ranker(client: Client) -> str:
     return client.search.ranker
 
 
-async def search_as(bench: Workbench, client: Client, tool: Tool | None = None) -> None:
+async def search_as(bench: "Workbench", client: Client, tool: Tool | None = None) -> None:
     """Search as the client from now on: its ranker, as many results, over what its model can get.
 
     It prints by whose rule is searched, and how sure that rule is, but not for programs. Raises ConfigError,
@@ -201,6 +204,8 @@ def options_as(options: Options, client: Client | None, searching: Sequence[Clie
 
 def implied_by(client: Client | None, searching: Sequence[Client]) -> dict[str, Any]:
     """The settings by path that clients bring: what one declares, and no vectors for searches without."""
+    from inspector.search.ranker.ranker_list import INFO
+
     implied = setting_values(client.declares) if client is not None else {}
     if searching and not any(INFO[client_ranker(one)].uses_vectors for one in searching):
         implied["discovery.embedding_model"] = "none"

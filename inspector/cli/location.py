@@ -3,7 +3,6 @@
 import atexit
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -13,7 +12,6 @@ import platformdirs
 
 from inspector.cli.options import Options
 from inspector.cli.run import found_in
-from inspector.config.configuration import without_secrets
 from inspector.config.file import is_file
 from inspector.core.error import ConfigError, remember
 from inspector.core.text import closest
@@ -51,6 +49,8 @@ def source_words(options: Options) -> tuple[str, ...]:
     if options.demo or options.registry:
         return (*sight, "--demo" if options.demo else "--registry")
     if options.server:
+        from inspector.config.configuration import without_secrets
+
         return (*sight, "--", *without_secrets(options.server))
     found, path = found_in(Path.cwd()), options.config
     is_named = path is not None and (found is None or path.resolve() != found.resolve())
@@ -100,6 +100,8 @@ def scenario_path(name: str) -> Path:
 @cache
 def demo_folder() -> Path:
     """This process's folder, made on first use and removed at its end."""
+    import tempfile
+
     folder = Path(tempfile.mkdtemp(prefix="toolsight-demo-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder

@@ -63,7 +63,7 @@ class Program(CommandGroup):
             return args, []
         if not words:
             return args, []
-        from inspector.config.reader import is_server, names_a_server
+        from inspector.config.file import is_server, names_a_server
 
         if words[0] not in self.modules:
             return (args[: len(args) - len(words)], words) if names_a_server(words) else (args, [])

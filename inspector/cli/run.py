@@ -1,6 +1,5 @@
 """Runs a command until it ends or a signal ends it; exit codes, and output that nobody takes."""
 
-import asyncio
 import os
 import signal
 import sys
@@ -11,9 +10,12 @@ from enum import IntEnum
 from pathlib import Path
 from traceback import walk_tb
 from types import FrameType
-from typing import Any, NoReturn, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO, TypeVar
 
 import click
+
+if TYPE_CHECKING:
+    import asyncio
 
 # Its servers are closed then as when it is left with its key; only SIGKILL leaves that to the reaper.
 
@@ -29,6 +31,8 @@ def run(main: Coroutine[Any, Any, Result], *, leave: Callable[[], bool] | None =
     A signal calls `leave`, which returns False if there is nothing to leave yet. Then, and without it, `main`
     is cancelled. The first signal counts: the closing ends by itself.
     """
+    import asyncio
+
     with asyncio.Runner() as runner:
         stopping = _Stopping(runner.get_loop(), leave)
         try:
@@ -44,7 +48,7 @@ def run(main: Coroutine[Any, Any, Result], *, leave: Callable[[], bool] | None =
 class _Stopping:
     """Passes signals on to a coroutine; `by` is the number of the first one, 0 before there is any."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, leave: Callable[[], bool] | None) -> None:
+    def __init__(self, loop: "asyncio.AbstractEventLoop", leave: Callable[[], bool] | None) -> None:
         self.by = 0
         self._loop = loop
         self._leave = leave
@@ -55,6 +59,8 @@ class _Stopping:
         self._numbers = [n for n in numbers if _is_main() and signal.getsignal(n) is not signal.SIG_IGN]
 
     async def around(self, main: Coroutine[Any, Any, Result]) -> Result:
+        import asyncio
+
         self._task = asyncio.current_task()
         for number in self._numbers:
             self._loop.add_signal_handler(number, self._signalled, number)

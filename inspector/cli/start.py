@@ -8,9 +8,10 @@ from pathlib import Path
 
 from inspector.app.draw.line import shown_path
 from inspector.app.start import Opens, Way
-from inspector.cli import composition, location
+from inspector.cli import location
 from inspector.cli.configuration import demo_configuration
 from inspector.cli.options import Options
+from inspector.cli.stores import open_store
 from inspector.config.client import ClientConfiguration, client_files, is_there, read_client_file
 from inspector.config.client_format import OTHER_FORMATS
 from inspector.config.configuration import HIDDEN
@@ -49,7 +50,7 @@ def ways(options: Options) -> Sequence[Way]:
 def _recent(options: Options) -> Iterator[Way]:
     """The servers of the last sessions that are still there, newest first, each once."""
     demo = str(location.demo_path())
-    stored = composition.open_store(options).sessions()
+    stored = open_store(options).sessions()
     sources = dict.fromkeys(session.config for session in stored if not session.agent)
     named = [source for source in sources if source and source != demo][:_RECENT]
     for source in named:

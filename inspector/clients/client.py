@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
@@ -240,7 +239,8 @@ def client_name(declared: str) -> str:
 
 @cache
 def _read(name: str) -> Client:
-    return read_client(name, files(__package__).joinpath("known", f"{name}.toml").read_text(encoding="utf-8"))
+    known = Path(__file__).with_name("known") / f"{name}.toml"
+    return read_client(name, known.read_text(encoding="utf-8"))
 
 
 def read_client(name: str, text: str) -> Client:

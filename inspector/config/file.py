@@ -1,9 +1,9 @@
 """Reads files that people write, and notices that they change; says why one cannot be read."""
 
-import asyncio
 import json
 import os
 import re
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from stat import S_ISREG
@@ -13,6 +13,8 @@ from inspector.core.error import ConfigError
 
 MEGABYTE = 1024 * 1024
 MAX_BYTES = 16 * MEGABYTE
+RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
+"""What runs a script, by its suffix."""
 _HINTS = {
     "read": "Check the name and the file's permissions.",
     "written": "Check that its folder exists and is writable.",
@@ -25,6 +27,23 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except (OSError, ValueError):
         return False
+
+
+def is_address(word: str) -> bool:
+    """Whether a word is a server's address."""
+    return word.startswith(("http://", "https://"))
+
+
+def names_a_server(words: Sequence[str]) -> bool:
+    """Whether words without an option can only mean a server: an address, a file, or a command with words."""
+    first = words[0]
+    return is_address(first) or is_file(Path(first)) or (len(words) > 1 and shutil.which(first) is not None)
+
+
+def is_server(word: str) -> bool:
+    """Whether a word that follows a command's own can only be a server: an address, a script, a listing."""
+    path = Path(word)
+    return is_address(word) or (path.suffix in {*RUNNERS, ".json", ".jsonl"} and is_file(path))
 
 
 def is_folder(path: Path) -> bool:
@@ -263,6 +282,8 @@ async def changes(files: Callable[[], Iterable[Path]]) -> AsyncIterator[None]:
             listed = list(files())
             around = _with_folders(listed)
         return {path: around[path] for path in listed if path in around}
+
+    import asyncio
 
     looks = Looks(await asyncio.to_thread(look))
     while True:

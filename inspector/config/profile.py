@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field
@@ -35,7 +35,7 @@ def _profile(name: str, told: Mapping[str, Any]) -> Profile:
     return Profile(name, told["title"], told["about"], values)
 
 
-_TEXTS = tomllib.loads(files(__package__).joinpath("profiles.toml").read_text(encoding="utf-8"))
+_TEXTS = tomllib.loads(Path(__file__).with_name("profiles.toml").read_text(encoding="utf-8"))
 PROFILES: Mapping[str, Profile] = {name: _profile(name, told) for name, told in _TEXTS.items()}
 CORE_TOOLS: tuple[str, ...] = PROFILES["kaman"].values["binding.always_include"]
 """Tools for memory, knowledge and planning, by their ids, which the bounded profile keeps and lets repeat."""

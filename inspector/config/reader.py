@@ -18,7 +18,7 @@ from inspector.config.client_format import (
     servers_in,
 )
 from inspector.config.configuration import Configuration, target, without_secrets
-from inspector.config.file import dotted, is_file, load_value
+from inspector.config.file import RUNNERS, dotted, is_address, is_file, is_server, load_value
 from inspector.config.format import (
     DISCOVERY,
     FORMER_KEY,
@@ -245,22 +245,9 @@ def _discovery(path: Path, model: FileModel) -> DiscoverySettings:
     return DiscoverySettings(enabled=True, defer_all=not says_which)
 
 
-_RUNNERS = {".py": "python3", ".js": "node", ".mjs": "node", ".cjs": "node", ".ts": "bun", ".rb": "ruby"}
 # Stands for a word with a secret: an option's value, which names nothing.
 _HIDDEN = "-"
 _UNFIT = re.compile(r"[^\w.-]+")
-
-
-def names_a_server(words: Sequence[str]) -> bool:
-    """Whether words without an option can only mean a server: an address, a file, or a command with words."""
-    first = words[0]
-    return _is_address(first) or is_file(Path(first)) or (len(words) > 1 and shutil.which(first) is not None)
-
-
-def is_server(word: str) -> bool:
-    """Whether a word that follows a command's own can only be a server: an address, a script, a listing."""
-    path = Path(word)
-    return _is_address(word) or (path.suffix in {*_RUNNERS, ".json", ".jsonl"} and is_file(path))
 
 
 def requests_beside(servers: Sequence[ServerSpec]) -> Path:
@@ -270,7 +257,7 @@ def requests_beside(servers: Sequence[ServerSpec]) -> Path:
     """
     here = Path.cwd()
     words = (servers[0].listing, *servers[0].argv) if len(servers) == 1 else ()
-    own = [Path(word).absolute().parent for word in words if not _is_address(word) and is_server(word)]
+    own = [Path(word).absolute().parent for word in words if not is_address(word) and is_server(word)]
     beside = own[0] if own else here
     return (here if beside.is_relative_to(here) and not is_file(beside / REQUESTS) else beside) / REQUESTS
 
@@ -288,7 +275,7 @@ def typed_configuration(
         if _is_configuration(Path(first)):
             return read(Path(first), environment=environment, inputs=inputs)
         return _alone(ServerSpec(_name(Path(first).stem), listing=str(Path(first).absolute())))
-    if len(words) == 1 and _is_address(first):
+    if len(words) == 1 and is_address(first):
         return _alone(ServerSpec(server_name(words), url=first))
     command = _command(words)
     learn_environment(environment)
@@ -299,7 +286,7 @@ def typed_configuration(
 
 def server_name(words: Sequence[str]) -> str:
     """What a typed server is called: its host, script, package or command, never a word with a secret."""
-    if _is_address(words[0]):
+    if is_address(words[0]):
         return _name(urlsplit(words[0]).hostname or "server")
     shown = zip(words[1:], without_secrets(words)[1:], strict=True)
     return _name(own_name([words[0], *(word if word == plain else _HIDDEN for word, plain in shown)]))
@@ -318,7 +305,7 @@ def _command(words: Sequence[str]) -> tuple[str, ...]:
     first, *rest = words
     path = Path(first)
     is_there = is_file(path)
-    runner = _RUNNERS.get(path.suffix)
+    runner = RUNNERS.get(path.suffix)
     if runner is not None and is_there:
         own = path.absolute().parent / ".venv" / "bin" / "python"
         return (str(own) if path.suffix == ".py" and own.exists() else runner, str(path.absolute()), *rest)
@@ -332,10 +319,6 @@ def _command(words: Sequence[str]) -> tuple[str, ...]:
 
 def _name(text: str) -> str:
     return _UNFIT.sub("-", text).strip("-.") or "server"
-
-
-def _is_address(word: str) -> bool:
-    return word.startswith(("http://", "https://"))
 
 
 def _is_configuration(path: Path) -> bool:

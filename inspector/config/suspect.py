@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from importlib.resources import files
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from pathlib import Path
 from typing import Final
 from unicodedata import normalize
 from urllib.parse import unquote, urlsplit
@@ -158,7 +158,7 @@ def skeleton(text: str) -> str:
 
 
 _CHOOSES: Mapping[str, str] = tomllib.loads(
-    files(__package__).joinpath("chooses.toml").read_text(encoding="utf-8")
+    Path(__file__).with_name("chooses.toml").read_text(encoding="utf-8")
 )
 # Settings of package managers that are credentials, whose values are nobody's to read.
 _CREDENTIALS = ("*AUTH*", "*TOKEN*", "*PASSWORD*", "*USERNAME*")

@@ -12,29 +12,30 @@ from urllib.parse import unquote
 
 from inspector.core.package_run import package_run
 from inspector.core.secret_value import looks_secret
+from inspector.core.text import expression
 
-_OPTION = re.compile(r"--?(?P<name>[A-Za-z][\w.-]*)(?:=(?P<value>.*))?", re.DOTALL)
-_ATTACHED = re.compile(r"-(?P<option>[eD])(?P<name>[A-Za-z_]\w*)=.*", re.DOTALL)
-_ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
-_FIELD = re.compile(r"(?P<name>[A-Za-z][\w-]*)\s*:\s*(?P<value>.+)", re.DOTALL)
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_USER_INFO = re.compile(r"(?P<user>[^/?#\s@:]*)(?::(?P<password>[^/?#\s@]*))?@")
-_PATH_END = re.compile(r"[?#]|\Z")
-_PARAMETER = re.compile(r"(?:(?P<name>[^=&?#;]*)=)?(?P<value>[^&?#;]+)")
+_OPTION = expression(r"--?(?P<name>[A-Za-z][\w.-]*)(?:=(?P<value>.*))?", re.DOTALL)
+_ATTACHED = expression(r"-(?P<option>[eD])(?P<name>[A-Za-z_]\w*)=.*", re.DOTALL)
+_ASSIGNMENT = expression(r"(?P<name>[A-Za-z_][\w.-]*)=(?P<value>.*)", re.DOTALL)
+_FIELD = expression(r"(?P<name>[A-Za-z][\w-]*)\s*:\s*(?P<value>.+)", re.DOTALL)
+_ADDRESS = expression(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_USER_INFO = expression(r"(?P<user>[^/?#\s@:]*)(?::(?P<password>[^/?#\s@]*))?@")
+_PATH_END = expression(r"[?#]|\Z")
+_PARAMETER = expression(r"(?:(?P<name>[^=&?#;]*)=)?(?P<value>[^&?#;]+)")
 _VARIABLES, _HEADERS = frozenset({"e", "env"}), frozenset({"H", "header", "headers"})
 _KEY = "k"
 _SHORTEST, _LONGEST, _SHORTEST_PART, _LONG_BASE64 = 8, 4096, 6, 32
-_SEPARATORS = re.compile(r"[-_.:,=+~]+")
-_MIXED = re.compile(r"(?=.*\d)(?=.*[A-Za-z])")
-_FILE = re.compile(r".*\.[A-Za-z][A-Za-z0-9]{0,4}")
-_BASE64 = re.compile(rf"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/]{{{_LONG_BASE64},}}={{0,2}}")
+_SEPARATORS = expression(r"[-_.:,=+~]+")
+_MIXED = expression(r"(?=.*\d)(?=.*[A-Za-z])")
+_FILE = expression(r".*\.[A-Za-z][A-Za-z0-9]{0,4}")
+_BASE64 = expression(rf"(?=.*\d)(?=.*[a-z])(?=.*[A-Z])[A-Za-z0-9+/]{{{_LONG_BASE64},}}={{0,2}}")
 # Words with a number behind them (`utf8`, `fetchPage2`, `ISO8859`) or before them, and a time within a date.
-_WORD_AND_NUMBER = re.compile(
+_WORD_AND_NUMBER = expression(
     r"(?=[A-Za-z]{1,16}\d)(?:(?:[A-Z]?[a-z]++){1,4}+|[A-Z]{1,5})\d{1,4}"
     r"|\d{1,4}[A-Za-z]{1,12}|\d+|[A-Za-z]+|\d{8}T\d{4,6}Z?"
 )
-_SAYS_SO = re.compile(r"secret|token(?!i)|passw|api_?key", re.IGNORECASE)
-_SEGMENT = re.compile(r"[^/]+")
+_SAYS_SO = expression(r"secret|token(?!i)|passw|api_?key", re.IGNORECASE)
+_SEGMENT = expression(r"[^/]+")
 
 
 class Found(NamedTuple):
@@ -155,42 +156,42 @@ _NAME, _SIGN, _VERB = (
     r"[ \t]*+[:=][ \t]*+",
     r"[ \t]++(?:is|was)(?:[ \t]*+:)?[ \t]++",
 )
-_WRITTEN, _WRITTEN_OR_SAID = (re.compile(f"{_NAME}(?P<sign>{sign})") for sign in (_SIGN, f"{_SIGN}|{_VERB}"))
+_WRITTEN, _WRITTEN_OR_SAID = (expression(f"{_NAME}(?P<sign>{sign})") for sign in (_SIGN, f"{_SIGN}|{_VERB}"))
 _DOUBLE, _SINGLE, _BARE = r"[^\"\\\n]|\\(?![\"n])", r"[^'\n]", r"[^\s\"'`\\]|\\(?![nrt\"'\\])"
 _JUDGED = 256
 # A value may hold assignments itself, each of which is looked at: only its beginning is judged.
-_VALUE = re.compile(
+_VALUE = expression(
     rf"\\?\"(?P<double>(?:{_DOUBLE}){{1,{_JUDGED}}}+)"
     rf"|'(?P<single>(?:{_SINGLE}){{1,{_JUDGED}}}+)"
     rf"|(?P<bare>(?:{_BARE}){{1,{_JUDGED}}}+)"
 )
 _REST = {
-    kind: re.compile(rf"(?:{character})*+")
+    kind: expression(rf"(?:{character})*+")
     for kind, character in (("double", _DOUBLE), ("single", _SINGLE), ("bare", _BARE))
 }
-_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+")
-_LINE_BEFORE = re.compile(
+_CAPITALS = expression(r"[A-Z][A-Z0-9_]+")
+_LINE_BEFORE = expression(
     r"\n[\s\d+→>|*:#\"'-]{0,40}(?:(?:export|set|const|let|var|ENV)[ \t]+)?[\"']?\Z", re.IGNORECASE
 )
 _LONGEST_BEFORE = 60
-_LINE_AFTER = re.compile(r"[ \t]*(?:[,;]?[ \t]*(?:#|//|\n|\r|\\[nr]|\Z))")
+_LINE_AFTER = expression(r"[ \t]*(?:[,;]?[ \t]*(?:#|//|\n|\r|\\[nr]|\Z))")
 _TRAILING = ".,;:)]}>"
-_CODE = re.compile(r"[^(){}\[\]<>$]*+[(){}\[\]<>$]|[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)++\Z")
+_CODE = expression(r"[^(){}\[\]<>$]*+[(){}\[\]<>$]|[A-Za-z_]\w*+(?:\.[A-Za-z_]\w*+)++\Z")
 # Not the secret itself, but where it comes from, what to put there, or what was put in its place.
-_REFERENCE = re.compile(
+_REFERENCE = expression(
     r"\$[A-Za-z_{(]|<|\{\{|%\w+%|(?:os\.|process\.env|env\.)|\.{3}|[*xX•]+\Z"
     r"|(?:~|\.{1,2})/|/(?:etc|usr|var|home|Users|tmp|opt|run|root|mnt|dev|private|Library|bin|srv)\b"
     r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s@?]*\Z"
 )
-_NUMBER = re.compile(r"[+-]?[\d.,_:/-]+")
-_COUNTED = re.compile(r"(?:tokens|keys|auth|authorization|cookies?)\Z", re.IGNORECASE)
-_PASSWORD = re.compile(r"pass|pwd|secret", re.IGNORECASE)
-_KEY_WORD = re.compile(r"keys?", re.IGNORECASE)
-_WORD_BEFORE = re.compile(r"([A-Za-z]{2,20})[ \t_-]\Z")
-_WORD_WITH_NUMBER = re.compile(
+_NUMBER = expression(r"[+-]?[\d.,_:/-]+")
+_COUNTED = expression(r"(?:tokens|keys|auth|authorization|cookies?)\Z", re.IGNORECASE)
+_PASSWORD = expression(r"pass|pwd|secret", re.IGNORECASE)
+_KEY_WORD = expression(r"keys?", re.IGNORECASE)
+_WORD_BEFORE = expression(r"([A-Za-z]{2,20})[ \t_-]\Z")
+_WORD_WITH_NUMBER = expression(
     r"(?!(?:sha|md|base|utf|aes|rsa|argon|int|oauth)\d)[A-Za-z]{3,}\d+", re.IGNORECASE
 )
-_SPACE, _DIGIT, _SYMBOL = re.compile(r"\s"), re.compile(r"\d"), re.compile(r"[^\w-]")
+_SPACE, _DIGIT, _SYMBOL = expression(r"\s"), expression(r"\d"), expression(r"[^\w-]")
 _SHORTEST_VALUE, _SHORTEST_LOOSE = 4, 6
 
 

@@ -10,17 +10,19 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from inspector.core.text import expression
+
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ash", "fish", "ksh"})
 _SHELLS = SHELLS | {"cmd", "powershell", "pwsh"}
 # Programs that only start another one.
 WRAPPERS = frozenset({"env", "sudo", "doas", "nohup", "nice", "timeout", "setsid", "stdbuf", "xargs"})
 _WRAPPERS = WRAPPERS | {"busybox", "time", "script"}
-_PROGRAM = re.compile(r"\.(?:exe|cmd|bat|ps1)$")
-_VERSIONED = re.compile(r"[\d.]+$")
+_PROGRAM = expression(r"\.(?:exe|cmd|bat|ps1)$")
+_VERSIONED = expression(r"[\d.]+$")
 # Programs that run code given by an option of theirs, or load a file that an option names.
 _INTERPRETERS = frozenset({"python", "pypy", "node", "nodejs", "bun", "deno", "perl", "ruby", "php", "lua"})
-_INLINE = re.compile(r"-[A-Za-z]*[ceEprRB].*|--(?:eval|print|require|import|loader)(?:=.*)?|eval")
-_MODULE = re.compile(r"-[A-Za-z]*m")
+_INLINE = expression(r"-[A-Za-z]*[ceEprRB].*|--(?:eval|print|require|import|loader)(?:=.*)?|eval")
+_MODULE = expression(r"-[A-Za-z]*m")
 # Options of those programs that take the next word.
 _TAKING = frozenset({"-W", "-X", "-C", "--conditions", "-I", "-d"})
 
@@ -115,11 +117,11 @@ _RUNTIMES = {
 }
 _PASSED = frozenset({"-e", "--env"})
 _EXACT: Mapping[PackageKind, re.Pattern[str]] = {
-    PackageKind.NPM: re.compile(r"v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?"),
-    PackageKind.PYPI: re.compile(r"\d[0-9A-Za-z.!+_-]*"),
-    PackageKind.OCI: re.compile(r"(?!latest$).+"),
+    PackageKind.NPM: expression(r"v?\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?"),
+    PackageKind.PYPI: expression(r"\d[0-9A-Za-z.!+_-]*"),
+    PackageKind.OCI: expression(r"(?!latest$).+"),
 }
-_PYTHON_PACKAGE = re.compile(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?(?:(?:===?|@)(.*))?")
+_PYTHON_PACKAGE = expression(r"([A-Za-z0-9._-]+)(?:\[[^\]]*\])?(?:(?:===?|@)(.*))?")
 
 
 def package_run(argv: Sequence[str]) -> PackageRun | None:
@@ -142,9 +144,9 @@ def package_run(argv: Sequence[str]) -> PackageRun | None:
 # What many a package, file or folder is called.
 _COMMON = _words("index main cli __main__ mcp mcp-server src lib bin dist build out scripts")
 _COMMON_PACKAGES = _COMMON | _words("server start run")
-_SUFFIX = re.compile(r"(?<=[^/@])[@:][^/]*$")
-_INSTALLED = re.compile(r".*[/\\](?:node_modules|site-packages)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+).*")
-_SCRIPT = re.compile(r"\.(?:[cm]?[jt]s|py|rb)$")
+_SUFFIX = expression(r"(?<=[^/@])[@:][^/]*$")
+_INSTALLED = expression(r".*[/\\](?:node_modules|site-packages)[/\\]((?:@[^/\\]+[/\\])?[^/\\]+).*")
+_SCRIPT = expression(r"\.(?:[cm]?[jt]s|py|rb)$")
 
 
 def own_name(argv: Sequence[str]) -> str:

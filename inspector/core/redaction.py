@@ -24,9 +24,10 @@ from inspector.core.secret_value import (
     looks_secret,
     names_secret,
 )
+from inspector.core.text import expression
 
 _MARKER_START = "[redacted"
-_MARKER = re.compile(r"(\[redacted(?: [^\[\]\n]{1,200})?\])")
+_MARKER = expression(r"(\[redacted(?: [^\[\]\n]{1,200})?\])")
 _SHORTEST_CERTAIN = 8
 _CACHED_LENGTH = 200
 _CACHED_TEXTS = 32_768
@@ -43,49 +44,49 @@ _MIXED = r"(?=[A-Za-z._~+/-]*(?:\d|=|(?<=[a-z])[A-Z]))"
 _PATTERNS: tuple[tuple[tuple[str, ...], "re.Pattern[str]"], ...] = (
     (
         ("private key-----",),
-        re.compile(
+        expression(
             r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY-----"
             r"(?:[^-]*(?:-(?!----)[^-]*)*-----END (?:[A-Z0-9]+ )*PRIVATE KEY-----"
             r"|(?:\s|\\[nr])*(?:[A-Za-z0-9+/=]{40,}(?:\s|\\[nr])*)+)"
         ),
     ),
-    (("://",), re.compile(r"://([^/\s:@\"'<>]*:[^/\s@\"'<>]+)@")),
+    (("://",), expression(r"://([^/\s:@\"'<>]*:[^/\s@\"'<>]+)@")),
     (
         ("authorization",),
-        re.compile(
+        expression(
             r"(?i:authorization)[\"']?\s*[:=]\s*[\"']?(?i:basic|bearer|token|digest|apikey)\s+"
             rf"({_MIXED}[A-Za-z0-9._~+/-]{{6,}}=*)"
         ),
     ),
     (
         ("cookie",),
-        re.compile(
+        expression(
             r"(?i:cookie)[\"']?\s*:\s*[\"']?([\w.-]+=[^;\s\"'\\\[]{6,}(?:;[ \t]*[\w.-]+=[^;\s\"'\\\[]+)*)"
         ),
     ),
-    (("bearer ",), re.compile(rf"(?<![A-Za-z])(?i:bearer)\s+({_MIXED}[A-Za-z0-9._~+/-]{{8,}}=*)")),
-    (("sk-",), re.compile(r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}")),
-    (("k_live_", "k_test_"), re.compile(r"(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{10,}")),
-    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), re.compile(r"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{16,}")),
-    (("github_pat_",), re.compile(r"(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{16,}")),
-    (("glpat-",), re.compile(r"(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{16,}")),
-    (("xox",), re.compile(r"(?<![A-Za-z0-9])xox[a-z]-[A-Za-z0-9-]{10,}")),
-    (("xapp-",), re.compile(r"(?<![A-Za-z0-9])xapp-[A-Za-z0-9-]{10,}")),
-    (("hf_",), re.compile(r"(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{30,}")),
-    (("npm_",), re.compile(r"(?<![A-Za-z0-9_])npm_[A-Za-z0-9]{30,}")),
-    (("pypi-",), re.compile(r"(?<![A-Za-z0-9_-])pypi-[A-Za-z0-9_-]{50,}")),
-    (("akia", "asia"), re.compile(r"(?<![A-Za-z0-9])A(?:KIA|SIA)[0-9A-Z]{16}(?![A-Za-z0-9])")),
-    (("aiza",), re.compile(r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}")),
-    (("eyj",), re.compile(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
+    (("bearer ",), expression(rf"(?<![A-Za-z])(?i:bearer)\s+({_MIXED}[A-Za-z0-9._~+/-]{{8,}}=*)")),
+    (("sk-",), expression(r"(?<![A-Za-z0-9_-])sk-(?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{16,}")),
+    (("k_live_", "k_test_"), expression(r"(?<![A-Za-z0-9])[rs]k_(?:live|test)_[A-Za-z0-9]{10,}")),
+    (("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), expression(r"(?<![A-Za-z0-9])gh[pousr]_[A-Za-z0-9]{16,}")),
+    (("github_pat_",), expression(r"(?<![A-Za-z0-9])github_pat_[A-Za-z0-9_]{16,}")),
+    (("glpat-",), expression(r"(?<![A-Za-z0-9])glpat-[A-Za-z0-9_-]{16,}")),
+    (("xox",), expression(r"(?<![A-Za-z0-9])xox[a-z]-[A-Za-z0-9-]{10,}")),
+    (("xapp-",), expression(r"(?<![A-Za-z0-9])xapp-[A-Za-z0-9-]{10,}")),
+    (("hf_",), expression(r"(?<![A-Za-z0-9_])hf_[A-Za-z0-9]{30,}")),
+    (("npm_",), expression(r"(?<![A-Za-z0-9_])npm_[A-Za-z0-9]{30,}")),
+    (("pypi-",), expression(r"(?<![A-Za-z0-9_-])pypi-[A-Za-z0-9_-]{50,}")),
+    (("akia", "asia"), expression(r"(?<![A-Za-z0-9])A(?:KIA|SIA)[0-9A-Z]{16}(?![A-Za-z0-9])")),
+    (("aiza",), expression(r"(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{30,}")),
+    (("eyj",), expression(r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?")),
 )
 _MARKED = tuple((mark, pattern) for marks, pattern in _PATTERNS for mark in marks)
 # Fields within text: group 1 is the key, group 2 the value. The last pattern matches JSON inside a JSON
 # string.
 _FIELDS: tuple[tuple[str, "re.Pattern[str]"], ...] = (
-    ("=", re.compile(r"[?&]([A-Za-z0-9_.-]+)=([^&#\s\"'<>]+)")),
-    ('":', re.compile(r'"([A-Za-z0-9_.-]{3,64})"\s*:\s*"((?:[^"\\\n]|\\.)+)"')),
-    ("':", re.compile(r"'([A-Za-z0-9_.-]{3,64})'\s*:\s*'((?:[^'\\\n]|\\.)+)'")),
-    ('\\":', re.compile(r'\\"([A-Za-z0-9_.-]{3,64})\\"\s*:\s*\\"((?:[^"\\\n]|\\{4}|\\{2,3}[^\\\n])+)\\"')),
+    ("=", expression(r"[?&]([A-Za-z0-9_.-]+)=([^&#\s\"'<>]+)")),
+    ('":', expression(r'"([A-Za-z0-9_.-]{3,64})"\s*:\s*"((?:[^"\\\n]|\\.)+)"')),
+    ("':", expression(r"'([A-Za-z0-9_.-]{3,64})'\s*:\s*'((?:[^'\\\n]|\\.)+)'")),
+    ('\\":', expression(r'\\"([A-Za-z0-9_.-]{3,64})\\"\s*:\s*\\"((?:[^"\\\n]|\\{4}|\\{2,3}[^\\\n])+)\\"')),
 )
 
 

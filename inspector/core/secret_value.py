@@ -15,13 +15,15 @@ from functools import lru_cache
 from html import escape
 from urllib.parse import quote
 
+from inspector.core.text import expression
+
 MARKER = "[redacted]"
 SHORTEST = 4
 _SHORTEST_PART, _SHORTEST_NUMBER, _SHORTEST_UNNAMED = 6, 6, 8
 _CACHED_NAMES = 32_768
 _NOTHING: Mapping[str, str] = {}
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORDS = expression(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_ENDINGS = (
     *("token", "tokens", "key", "keys", "secret", "secrets", "password", "passwords", "passwd", "passphrase"),
     *("credential", "credentials", "cookie", "cookies", "auth", "authorization", "bearer"),
@@ -56,12 +58,12 @@ _KEY_COMPANIONS = frozenset(
     {"api", "access", "secret", "private", "auth", "encryption", "signing", "master", "account", "license"}
     | {"service", "shared", "subscription", "ssh", "deploy", "app", "client", "bot"}
 )
-_HARMLESS = re.compile(
+_HARMLESS_WORDS = (
     r"(?:true|false|yes|no|on|off|none|null|nil|enabled|disabled|required|optional|basic|bearer|oauth2?|"
-    r"string|number|integer|boolean|object|array|token|password|secret|hidden|default|auto)",
-    re.IGNORECASE,
+    r"string|number|integer|boolean|object|array|token|password|secret|hidden|default|auto)"
 )
-_ORDINARY = re.compile(
+_HARMLESS = expression(_HARMLESS_WORDS, re.IGNORECASE)
+_ORDINARY = expression(
     r"[~.]{0,2}(?:/[^\n]*)?|[A-Za-z]:\\[^\n]*"  # a path
     r"|[+-]?[\d.,_:/ -]+"  # a number, a date, an address
     r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s@?#]*"  # a URL that carries no credentials
@@ -69,8 +71,8 @@ _ORDINARY = re.compile(
     r"|[a-z]+|[A-Z]+|[A-Z][a-z]+"  # one plain word
 )
 # Words and places that any text may have, whatever they are the value of.
-_NEVER = re.compile(
-    rf"{_HARMLESS.pattern}|(?i:tests?|testing|example|sample|demo|dummy|changeme|placeholder|admin|root|users?|guest"
+_NEVER = expression(
+    rf"{_HARMLESS_WORDS}|(?i:tests?|testing|example|sample|demo|dummy|changeme|placeholder|admin|root|users?|guest"
     r"|public|private|local|localhost|dev|development|prod|production|staging|main|master|latest|stable|debug"
     r"|info|warn|warning|error|server|client|name|value|text|file|data|code|echo|postgres|mysql|redis|docker)"
     r"|(?:~|\.{1,2})?/(?:[\w.@ +-]+/)*[\w@ +-]*\.[A-Za-z]\w{0,5}"
@@ -78,7 +80,7 @@ _NEVER = re.compile(
     r"|/(?:etc|usr|var|home|Users|tmp|opt|run|root|mnt|dev|private|Library|bin|srv)\b[^\n]*"
     r"|[A-Za-z][A-Za-z0-9+.-]*://[^\s@?#]*"
 )
-_SCHEME = re.compile(r"(?:basic|bearer|token|digest|apikey)\s+(\S+)", re.IGNORECASE)
+_SCHEME = expression(r"(?:basic|bearer|token|digest|apikey)\s+(\S+)", re.IGNORECASE)
 
 
 class Secrets:

@@ -2,11 +2,28 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+from typing import Any, cast
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _CUTOFF = 0.55
+
+
+class _Pattern:
+    """Compiles an expression when it is first used, and then has its methods for its own."""
+
+    def __init__(self, *given: Any) -> None:
+        self._given = given
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(*self._given), name)
+        setattr(self, name, found)
+        return found
+
+
+def expression(text: str, flags: int = 0) -> "re.Pattern[str]":
+    """An expression of a module that many import and few use: compiling them all took a tenth of a start."""
+    return cast("re.Pattern[str]", _Pattern(text, flags))
 
 
 def closest(
@@ -17,6 +34,8 @@ def closest(
     Case and separators are ignored (`getWeather`, `get-weather` and `get_weather` are one name), and so are
     word order and a server prefix, unless the name mentions the server.
     """
+    from difflib import SequenceMatcher
+
     wanted, known = _words(name), tuple(dict.fromkeys(candidates))
     in_order, sorted_words = SequenceMatcher(b="".join(wanted)), SequenceMatcher(b="".join(sorted(wanted)))
     scored = []

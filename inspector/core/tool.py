@@ -10,13 +10,13 @@ from typing import Any, Final, Literal
 from msgspec import Struct, field
 
 from inspector.core.error import ToolsightError
-from inspector.core.text import closest, first_sentence, one_line, shortened
+from inspector.core.text import closest, expression, first_sentence, one_line, shortened
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaDialect, SchemaField, fields, schema_for
 
 MAX_WIRE_NAME = 64
-_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
-_FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")
+_PLAIN = expression(r"[A-Za-z0-9_-]+")
+_FORBIDDEN = expression(r"[^A-Za-z0-9_-]")
 _SEPARATOR = "__"
 _HASH_DIGITS = 10
 
@@ -168,7 +168,7 @@ def server_of(tool: str) -> str:
 # The pool of summaries tells the model about tools whose definitions are not loaded. It is part of the prefix
 # that a provider caches, so its text depends only on the catalog.
 _HEADER = "All tools, one a line: what each does. Full definitions of those that fit are loaded every turn."
-_NAME_BOUNDARY = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
+_NAME_BOUNDARY = expression(r"(?<=[a-z])(?=[A-Z])|[\W_]+")
 # Most first sentences fit; the pool is part of every request, so longer ones are cut.
 SUMMARY_TOKENS = 60
 # Far more than a token of prose holds: longer text is cut without counting its tokens first.
@@ -209,7 +209,7 @@ def summary_line(tool: Tool) -> str:
 
 # What a tool's name and choices say that it does, whatever its server claims.
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORD = expression(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _DESTROYING: Final = "delete remove drop purge erase wipe destroy uninstall revoke kill terminate"
 # No words that are nouns as often (post, order, book) or may name a mere computation (add, merge, replace).
 _CHANGING: Final = (
@@ -230,7 +230,7 @@ ACTS: Final = _CHANGES | _ENDS
 READS: Final = frozenset(_READING.split())
 _ENDING_FORMS: Final = {verb + ending: verb for verb in _ENDS for ending in ("", "s", "es")}
 # A sentence's first verb, behind what leads to it: “This tool permanently deletes …”.
-_FIRST_VERB = re.compile(
+_FIRST_VERB = expression(
     r"\W*(?:(?:this|use|used|it|to|will|can|the|tool|function|command|\w+ly)\b\W*){0,8}([a-z]+)",
     re.IGNORECASE,
 )

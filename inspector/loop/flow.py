@@ -12,7 +12,8 @@ from inspector.config.problem import NullAsAbsent, not_empty, refusal, validated
 from inspector.core.inertia import Aging, InertiaGraph, Successor, Tally
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.ports import OWN_PERSONA
-from inspector.core.report import Table
+from inspector.core.report import COUNT, Column, Table
+from inspector.core.settings import InertiaSettings
 
 
 class FlowTool(Struct, frozen=True):
@@ -61,6 +62,12 @@ def warmth(tasks: int, warm_up: int) -> str:
     return f"{tasks:,} {'task' if tasks == 1 else 'tasks'} seen, {warm_up:,} needed"
 
 
+PERSONAS = (
+    Column("persona"),
+    Column("tasks", lambda one: warmth(one.tasks, InertiaSettings().warm_up)),
+    Column("calls", kind=COUNT),
+    Column("tools", lambda one: len(one.tools), COUNT),
+)
 # As many tools, and as many of what follows each, as a table has.
 _TOOLS, _NEXT = 20, 3
 _HEADERS = ("after", "calls", "next", "share", "at least", "times", "last (UTC)", "note")

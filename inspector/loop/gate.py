@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from hashlib import blake2b
-from statistics import median
 from typing import TYPE_CHECKING
 
 from inspector.config.predicate import BUILT_IN, MAX_LENGTH, Facts, Predicate, parse_predicate
@@ -167,6 +166,8 @@ class Gate:
         active = [one.tool for one in candidates if not one.unmet][: settings.top_k]
         elapsed = (self._clock.monotonic() - started) * 1000
         self._latencies.append(elapsed)
+        from statistics import median
+
         return GateApplied(
             query=query,
             active=tuple(active),

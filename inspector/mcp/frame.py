@@ -8,7 +8,6 @@ from collections import deque
 from contextlib import suppress
 from enum import StrEnum
 from hashlib import sha256
-from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from threading import Lock, RLock
 from typing import IO, Any, Literal
@@ -257,15 +256,16 @@ class _CleanFormatter(logging.Formatter):
         return clean(super().format(record))
 
 
-class _PrivateFileHandler(RotatingFileHandler):
-    def _open(self) -> Any:
-        return open_private(Path(self.baseFilename), self.mode, encoding=self.encoding)
-
-
 def _file_handler(path: Path) -> logging.Handler:
+    from logging.handlers import RotatingFileHandler
+
+    class Private(RotatingFileHandler):
+        def _open(self) -> Any:
+            return open_private(Path(self.baseFilename), self.mode, encoding=self.encoding)
+
     try:
         private_folder(path.parent)
-        return _PrivateFileHandler(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        return Private(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
     except OSError:
         return logging.NullHandler()
 

@@ -4,7 +4,6 @@ A released migration never changes.
 """
 
 import sqlite3
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,7 +60,7 @@ def migrations() -> "Migrations":
 
 
 def _sql(name: str) -> str:
-    return files(__package__).joinpath("steps", f"{name}.sql").read_text(encoding="utf-8")
+    return Path(__file__).with_name("steps").joinpath(f"{name}.sql").read_text(encoding="utf-8")
 
 
 def _register(steps: "Migrations", name: str) -> None:

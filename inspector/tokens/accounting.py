@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cache, cached_property
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +185,8 @@ class LitellmPrices:
 
     @cached_property
     def _source(self) -> str:
+        from importlib.metadata import PackageNotFoundError, version
+
         try:
             return f"litellm {version('litellm')}'s price list"
         except PackageNotFoundError:

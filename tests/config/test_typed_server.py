@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from inspector.config.file import names_a_server
 from inspector.config.program import child_environment
-from inspector.config.reader import names_a_server, server_name, typed_configuration
+from inspector.config.reader import server_name, typed_configuration
 from inspector.core.server import ServerSpec
 
 

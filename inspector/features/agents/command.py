@@ -11,9 +11,10 @@ from pathlib import Path
 
 import click
 
-from inspector.cli.composition import bulk_counter_for, open_store
+from inspector.cli.composition import bulk_counter_for
 from inspector.cli.options import DATABASE, Options, as_json, session_command
 from inspector.cli.run import Exit, interruptible
+from inspector.cli.stores import open_store
 from inspector.cli.table import Cancellation, Progress, cancellation, is_json, say, show
 from inspector.config.file import followed_lines
 from inspector.core.error import ConfigError, StoreError

@@ -5,8 +5,8 @@ from typing import Any
 
 import click
 
-from inspector.cli.composition import open_store
 from inspector.cli.options import DATABASE, Options, as_json, session_command
+from inspector.cli.stores import open_store
 from inspector.cli.table import Progress, is_json, say_report, show
 from inspector.core.error import ConfigError
 from inspector.core.number import count

@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from inspector.access.reach import GENERATED, EvalCase, EvalSet
 from inspector.access.restriction import OpenedConfiguration, seen_cases
-from inspector.cli.composition import open_store
 from inspector.cli.configuration import read_configuration
 from inspector.cli.launch import every_failed, headless
 from inspector.cli.location import fixtures_path
 from inspector.cli.options import COMMON, Options, require_nobody, session_command
 from inspector.cli.run import found_in, run
+from inspector.cli.stores import open_store
 from inspector.cli.table import say
 from inspector.config.file import is_file
 from inspector.config.reader import REQUESTS

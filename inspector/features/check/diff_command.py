@@ -9,7 +9,6 @@ import click
 from msgspec.structs import replace
 
 from inspector.access.restriction import OpenedConfiguration
-from inspector.cli.composition import open_store
 from inspector.cli.launch import headless
 from inspector.cli.options import (
     APPROVE,
@@ -22,12 +21,13 @@ from inspector.cli.options import (
     session_command,
 )
 from inspector.cli.run import Exit, run
+from inspector.cli.stores import open_store
 from inspector.cli.table import show
 from inspector.clients.client import NAMES
 from inspector.config.client_format import OTHER_FORMATS
 from inspector.config.configuration import Configuration
-from inspector.config.file import is_file
-from inspector.config.reader import REQUESTS, names_a_server
+from inspector.config.file import is_file, names_a_server
+from inspector.config.reader import REQUESTS
 from inspector.core.error import ConfigError, ConnectError
 from inspector.core.ports import EventStore
 from inspector.core.server import ServerPhase

@@ -7,7 +7,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inspector.cli.composition import counter_for, features_for, open_store, require_sessions
+from inspector.cli.composition import counter_for, features_for
 from inspector.cli.launch import run_headless
 from inspector.cli.options import (
     COMMON,
@@ -19,6 +19,7 @@ from inspector.cli.options import (
     session_command,
     with_options,
 )
+from inspector.cli.stores import open_store, require_sessions
 from inspector.cli.table import show
 from inspector.config.setting import Knob, knobs_of
 from inspector.core.budget import Prices, cache_terms

@@ -4,13 +4,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
 
 from inspector.cli.launch import problem_line, require_policy, run_headless
-from inspector.cli.location import keys_path, read_keys
+from inspector.cli.location import configuration_path, keys_path, read_keys
 from inspector.cli.options import COMMON, CommandGroup, Options, as_json, session_command
 from inspector.cli.run import Exit
 from inspector.cli.table import show, terminal_width
@@ -21,7 +21,9 @@ from inspector.core.error import SettingProblem
 from inspector.core.number import count
 from inspector.core.report import NAME, Column, Table
 from inspector.core.settings import Settings
-from inspector.session.workbench import Workbench
+
+if TYPE_CHECKING:
+    from inspector.session.workbench import Workbench
 
 
 @click.group(cls=CommandGroup)
@@ -66,7 +68,7 @@ def _check(options: Options) -> None:
     """
     found: list[SettingProblem] = []
 
-    async def work(bench: Workbench) -> None:
+    async def work(bench: "Workbench") -> None:
         found.extend(bench.state.problems)
         servers = f"{bench.state.ready_servers} of {count(len(bench.state.servers), 'server')} connected"
         tools = count(len(bench.catalog.tools), "permitted tool")
@@ -107,10 +109,11 @@ def settings(profiles: bool, check: bool, chosen: Options) -> None:
 
 
 def _configuration(chosen: Options) -> Configuration:
+    if not configuration_path(chosen):
+        return Configuration("", ())
     from inspector.cli.configuration import read_configuration
-    from inspector.cli.location import configuration_path
 
-    return read_configuration(chosen).unrestricted if configuration_path(chosen) else Configuration("", ())
+    return read_configuration(chosen).unrestricted
 
 
 def _show_settings(chosen: Options, configuration: Configuration) -> None:

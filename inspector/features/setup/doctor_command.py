@@ -16,7 +16,7 @@ import click
 from msgspec import Struct, to_builtins
 
 from inspector import __version__
-from inspector.cli.composition import counter_for, make_embedder, open_breakers, open_store
+from inspector.cli.composition import counter_for, make_embedder, open_breakers
 from inspector.cli.launch import as_client
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import (
@@ -29,6 +29,7 @@ from inspector.cli.options import (
     session_command,
 )
 from inspector.cli.run import Exit, found_in
+from inspector.cli.stores import open_store
 from inspector.cli.table import say, show
 from inspector.clients.client import Client
 from inspector.config.client import client_files, is_there

@@ -5,12 +5,11 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import to_builtins
 
-from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import (
     COMMON,
@@ -21,6 +20,7 @@ from inspector.cli.options import (
     require_nobody,
     session_command,
 )
+from inspector.cli.stores import open_store, require_sessions
 from inspector.cli.table import Progress, is_gathered, is_json, say, say_json, say_raw, say_report, show
 from inspector.core.error import ConfigError, StoreError
 from inspector.core.events import EVENT_TYPES, Record
@@ -29,18 +29,17 @@ from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import shown_moment
 from inspector.core.ports import EventStore, SessionSummary, SystemClock
 from inspector.core.redaction import clean
-from inspector.core.report import COUNT, NAME, NUMBER, TIME, Column, Table
+from inspector.core.report import NAME, NUMBER, TIME, Column, Table
 from inspector.core.settings import InertiaSettings
 from inspector.core.text import closest
 from inspector.core.turns import turns
-from inspector.features.agents.finding import KINDS, by_tokens, findings
-from inspector.features.trace.facts import timeline_report
-from inspector.loop.flow import Flow, exported, flows, following, warmth
-from inspector.session.timeline import Timeline
-from inspector.store.call_history import RecordedCalls
 from inspector.store.server_memory import TapNotes
 from inspector.store.shared_session import is_shared, opened_session
 from inspector.store.store import SqliteStore
+
+if TYPE_CHECKING:
+    from inspector.loop.flow import Flow
+    from inspector.session.timeline import Timeline
 
 _SESSIONS = (
     Column("session", "id", NAME),
@@ -85,7 +84,7 @@ def _say_spans(records: Sequence[Record], *, content: bool) -> None:
 # A recorded session's timeline as text: what each model call did, and which tools were bound when, and why.
 
 
-def _timeline_json(session: str, shown: Timeline) -> dict[str, Any]:
+def _timeline_json(session: str, shown: "Timeline") -> dict[str, Any]:
     moves = [move for column in range(1, shown.now + 1) for move in shown.moves_at(column)]
     return {
         "session": session,
@@ -157,6 +156,9 @@ def show_session(
 
 def _show_timeline(store: EventStore, session: str) -> None:
     from inspector.features.agents.facts import tools_json, tools_shown
+    from inspector.features.agents.finding import KINDS, by_tokens, findings
+    from inspector.features.trace.facts import timeline_report
+    from inspector.session.timeline import Timeline
 
     shown = Timeline.of(store.stream(session))
     tools = by_tokens([findings(store.read(session, kinds=KINDS), lambda _model: None)])
@@ -193,19 +195,12 @@ def _chosen(store: EventStore, session: str) -> str:
 
 def _graphs(options: Options) -> dict[str, InertiaGraph]:
     """What each persona called after what in the recorded sessions. Raises ConfigError and StoreError."""
+    from inspector.store.call_history import RecordedCalls
+
     graphs: dict[str, InertiaGraph] = {}
     for task in RecordedCalls(SqliteStore(database_path(options))).tasks():
         graphs.setdefault(task.persona, InertiaGraph()).add(task)
     return graphs
-
-
-_DEFAULTS = InertiaSettings()
-_PERSONAS = (
-    Column("persona"),
-    Column("tasks", lambda one: warmth(one.tasks, _DEFAULTS.warm_up)),
-    Column("calls", kind=COUNT),
-    Column("tools", lambda one: len(one.tools), COUNT),
-)
 
 
 @session_command("next", takes=(DATABASE,))
@@ -218,17 +213,19 @@ def next_tools(persona: str, exports: bool, chosen: Options) -> None:
     \b
     toolsight sessions next --persona claude-code
     """
-    found = flows(_graphs(chosen), Aging(SystemClock().now(), _DEFAULTS.half_life_days))
+    from inspector.loop.flow import PERSONAS, exported, flows, following
+
+    found = flows(_graphs(chosen), Aging(SystemClock().now(), InertiaSettings().half_life_days))
     if exports:
         say_json({"personas": [exported(one) for one in _of_persona(found, persona)]})
     elif found or is_json():
         meant = _of_persona(found, persona)
-        show(list(map(exported, meant)), (Table.of(_PERSONAS, found), following(meant[0])) if found else ())
+        show(list(map(exported, meant)), (Table.of(PERSONAS, found), following(meant[0])) if found else ())
     else:
         say("No calls recorded yet. Import real agents' calls with `toolsight sessions import --agent NAME`.")
 
 
-def _of_persona(found: Sequence[Flow], persona: str) -> Sequence[Flow]:
+def _of_persona(found: "Sequence[Flow]", persona: str) -> "Sequence[Flow]":
     """The flow of that persona; all of them without a name. Raises ConfigError, with the nearest names."""
     chosen = [one for one in found if persona in ("", one.persona)]
     if not chosen and persona:

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from inspector.app.draw.document import PAGE, Document
-from inspector.cli.composition import open_store, require_sessions
 from inspector.cli.options import DATABASE, Options, SessionCommand
 from inspector.cli.run import Exit
+from inspector.cli.stores import open_store, require_sessions
 from inspector.cli.table import gathered, say, write_file
 from inspector.config.configuration import without_secrets
 from inspector.core.error import ConfigError, StoreError

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from inspector.core.number import count
 from inspector.core.ranking import UNSERVED, Outcome, SearchReport
 from inspector.core.settings import ResultForm
-from inspector.core.text import closest, first_sentence, one_line, sentences, shortened
+from inspector.core.text import closest, expression, first_sentence, one_line, sentences, shortened
 from inspector.core.tool import Tool, why_destroys
 from inspector.schema.schema import SchemaField, fields
 
@@ -166,7 +166,7 @@ def unmet_text(closed: Mapping[str, Sequence[str]]) -> str:
 # sentences of the description that say when to use the tool, and it is left out where there are none.
 
 _DESCRIPTION, _USE = 200, 300
-_ABOUT_USE = re.compile(
+_ABOUT_USE = expression(
     r"^(?:(?:please|always|only|do not|don't|never|you should|you must|must)\s+)*"
     r"(?:use|call|prefer|choose|invoke|run)\b"
     r"|^(?:useful|ideal|best|suitable|intended|meant|helpful|perfect|recommended)\b"
@@ -175,7 +175,7 @@ _ABOUT_USE = re.compile(
     r"|\b(?:should|must|can) be used (?:when|for|to|if)\b",
     re.IGNORECASE,
 )
-_BULLET = re.compile(r"^[-*•]\s*")
+_BULLET = expression(r"^[-*•]\s*")
 
 
 class Match(Struct, frozen=True):

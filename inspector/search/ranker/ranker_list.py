@@ -5,7 +5,7 @@ The texts stand in `rankers.toml`, in display order.
 
 import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
+from pathlib import Path
 
 from msgspec import Struct
 
@@ -37,7 +37,7 @@ class RankerInfo(Struct, frozen=True):
         return self.matching in ("both", "meaning")
 
 
-_TEXTS = tomllib.loads(files(__package__).joinpath("rankers.toml").read_text(encoding="utf-8"))
+_TEXTS = tomllib.loads(Path(__file__).with_name("rankers.toml").read_text(encoding="utf-8"))
 INFO: Mapping[str, RankerInfo] = {name: RankerInfo(name, **told) for name, told in _TEXTS.items()}
 RANKERS = tuple(INFO)
 """The names in display order."""

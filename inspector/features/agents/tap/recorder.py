@@ -8,9 +8,10 @@ from pathlib import Path
 
 from msgspec import Struct, field
 
-from inspector.cli.composition import bulk_counter_for, new_session_id, open_store
+from inspector.cli.composition import bulk_counter_for, new_session_id
 from inspector.cli.location import database_path, tap_notes_path
 from inspector.cli.options import Options
+from inspector.cli.stores import open_store
 from inspector.clients.client import client_name
 from inspector.config.configuration import target
 from inspector.config.reader import server_name

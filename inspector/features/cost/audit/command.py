@@ -18,6 +18,7 @@ from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import require_consent
 from inspector.cli.options import COMMON, Options, as_json, require_nobody, session_command
 from inspector.cli.run import Exit, run
+from inspector.cli.stores import open_store
 from inspector.cli.table import Progress, say, show
 from inspector.config.client import (
     ClientConfiguration,
@@ -111,7 +112,7 @@ def audit_machine(options: Options) -> Audit:
 
 def _audited(found: _Found, readings: Mapping[str, Reading], options: Options, assumed: Assumed) -> Audit:
     model = chosen_model(options.model, options)
-    with closing(composition.open_store(options)) as store:
+    with closing(open_store(options)) as store:
         subjects = [_subject(one, readings, options, store) for one in found.configurations]
     accounting = _accounting(model, options, subjects)
     prices = accounting.prices()
