@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,9 @@ SLOW = (
     "psycopg",
 )
 
+# What a command needs for servers, models or files that people write.
+UNUSED = ("asyncio", "email", "httpx2", "jsonschema", "pydantic", "textual", "yaml")
+
 
 @pytest.mark.parametrize("folder", ["docs", "docs/benchmark", "docs/hard", "docs/papers"])
 def test_programs_that_are_run_by_hand_name_what_there_is(folder: str) -> None:
@@ -52,6 +56,31 @@ def test_the_list_of_commands_imports_none_of_them() -> None:
     printed += "; CliRunner().invoke(cli, ['--help'])"
     commands = {feature.place_of(one.at)[0] for feature in FEATURES for one in feature.commands}
     assert not loaded_after(printed) & {*SLOW, *commands, "textual", "pydantic"}
+
+
+@pytest.mark.parametrize(
+    ("words", "most"),
+    [
+        ("--help", 205),
+        ("sessions", 280),
+        ("sessions metrics", 310),
+        ("clients", 300),
+        ("config settings", 300),
+    ],
+)
+def test_a_command_that_only_reads_imports_little(
+    words: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOOLSIGHT_DB", str(tmp_path / "own.db"))
+    loaded_after(
+        "from inspector.cli.stores import open_store as o; from inspector.cli.options import Options; o(Options()).sessions()"
+    )
+    printed = "from click.testing import CliRunner; from inspector.cli.root import cli"
+    run = f"{printed}; assert CliRunner().invoke(cli, {words.split()}).exit_code == 0"
+    loaded = loaded_after(run)
+    assert not loaded & {*SLOW, *UNUSED}
+    assert len(loaded) <= most
 
 
 def test_static_vectors_are_read_when_something_is_searched() -> None:

@@ -1,7 +1,7 @@
 """Formats numbers and times for people: short, with the unit once. Every text, page and report uses these."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 
 from msgspec import Struct
@@ -169,3 +169,27 @@ def bar(share: float, cells: int) -> str:
     """A bar that fills `cells` cells at 1, drawn in eighths of a cell, without trailing empty cells."""
     full, eighths = divmod(round(min(max(share, 0.0), 1.0) * cells * len(_EIGHTHS)), len(_EIGHTHS))
     return _EIGHTHS[-1] * full + (_EIGHTHS[eighths - 1] if eighths else "")
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value below which `share` (0 to 1) of the values lie; ValueError if there are none.
+
+    Linear between neighbors (Hyndman & Fan 1996, definition 7, numpy's default); 0.5 is the median.
+    """
+    if not values:
+        raise ValueError("no values")
+    ordered = sorted(values)
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+
+
+def effective(sums: Collection[float], sizes: Collection[float], share: float) -> float:
+    """The effective size of a sample of clusters with these sums and sizes: at most the number of cases."""
+    cases, clusters = math.fsum(sizes), len(sums)
+    if clusters == cases or clusters == 1:
+        return float(clusters)
+    residuals = math.fsum((one - share * size) ** 2 for one, size in zip(sums, sizes, strict=True))
+    variance = clusters / (clusters - 1) * residuals / cases**2
+    return min(cases, share * (1 - share) / variance) if variance else float(clusters)

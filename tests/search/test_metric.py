@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, strategies as st
 from pytrec_eval_ext import RelevanceEvaluator
 
-from inspector.search.answer.metric import Groups, hit_at, ndcg_at, percentile, recall_at, reciprocal_rank
+from inspector.core.number import percentile
+from inspector.search.answer.metric import Groups, hit_at, ndcg_at, recall_at, reciprocal_rank
 
 ids = st.sampled_from([f"s:t{number}" for number in range(25)])
 rankings = st.lists(ids, unique=True, max_size=20)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase, EvalSet
-from inspector.core.number import Share
+from inspector.core.number import Share, percentile
 from inspector.core.ports import Clock
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.search.answer.metric import (
@@ -18,7 +18,6 @@ from inspector.search.answer.metric import (
     estimate,
     hit_at,
     ndcg_at,
-    percentile,
     recall_at,
     reciprocal_rank,
     share_estimate,

@@ -14,7 +14,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from inspector.access.reach import EvalCase
-from inspector.core.number import wilson
+from inspector.core.number import effective, wilson
 
 Groups = Collection[frozenset[str]]
 
@@ -46,20 +46,6 @@ def reciprocal_rank(ranked: Sequence[str], relevant: Groups) -> float:
     """1 / rank of the first relevant tool, or 0 if there is none (Voorhees 1999; its mean is MRR)."""
     ranks = _ranks(ranked, relevant)
     return 1 / min(ranks) if ranks else 0.0
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` (0 to 1) of the values lie; ValueError if there are none.
-
-    Linear between neighbors (Hyndman & Fan 1996, definition 7, numpy's default); 0.5 is the median.
-    """
-    if not values:
-        raise ValueError("no values")
-    ordered = sorted(values)
-    position = share * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
 def _ranks(ranked: Sequence[str], relevant: Groups) -> list[int]:
@@ -152,7 +138,7 @@ def share_estimate(flags: Sequence[bool], clusters: Sequence[Hashable] | None = 
     """
     sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
     share = float(sums.sum() / sizes.sum())
-    low, high = wilson(share, _effective(sums, sizes, share))
+    low, high = wilson(share, effective(sums, sizes, share))
     return Estimate(share, low, high, len(sums))
 
 
@@ -181,27 +167,10 @@ def ratio_estimate(cases: Iterable[tuple[Hashable, float, float]]) -> Estimate |
     return Estimate(ratio, min(*map(float, ratios), ratio), max(*map(float, ratios), ratio), size)
 
 
-def effective_size_of(clusters: Sequence[tuple[float, float]]) -> float:
-    """The effective size of clusters by their sums and sizes, one pair a cluster with cases. Not empty."""
-    table = np.asarray(clusters, dtype=np.float64)
-    sums, sizes = table[:, 0], table[:, 1]
-    return _effective(sums, sizes, float(sums.sum() / sizes.sum()))
-
-
 def effective_size(flags: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> float:
     """How many independent cases would give as sure a share. Raises ValueError without cases."""
     sums, sizes = by_cluster([float(flag) for flag in flags], clusters)
-    return _effective(sums, sizes, float(sums.sum() / sizes.sum()))
-
-
-def _effective(sums: Floats, sizes: Floats, share: float) -> float:
-    """The effective sample size of clustered cases: never more than there are cases."""
-    cases, clusters = float(sizes.sum()), len(sums)
-    if clusters == cases or clusters == 1:
-        return float(clusters)
-    residuals = float(((sums - share * sizes) ** 2).sum())
-    variance = clusters / (clusters - 1) * residuals / cases**2
-    return min(cases, share * (1 - share) / variance) if variance else float(clusters)
+    return effective(sums, sizes, float(sums.sum() / sizes.sum()))
 
 
 def _sums(cases: Iterable[tuple[Hashable, float, float]]) -> Floats:

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from functools import lru_cache
-from importlib.resources import files
 from itertools import chain
+from pathlib import Path
 
 from msgspec import Struct, field
 
@@ -20,9 +20,8 @@ from inspector.core.tool import Tool
 
 def word_lines(name: str) -> tuple[str, ...]:
     """The lines of a list of words or sentences of this name."""
-    return tuple(
-        (files("inspector.search") / "words" / f"{name}.txt").read_text(encoding="utf-8").splitlines()
-    )
+    words = Path(__file__).parents[1] / "words"
+    return tuple((words / f"{name}.txt").read_text(encoding="utf-8").splitlines())
 
 
 # Tool names use camelCase, snake_case, kebab-case and digits; queries use plain words. Splitting both the

@@ -8,10 +8,9 @@ from typing import Any
 from msgspec import Struct, field
 
 from inspector.core.events import SearchPerformed
-from inspector.core.number import Share
+from inspector.core.number import Share, effective, percentile
 from inspector.core.ranking import Answer
 from inspector.core.turns import Search, Session, ToolCall, Turn
-from inspector.search.answer.metric import effective_size_of, percentile
 from inspector.session.miss import Miss, MissCause
 
 
@@ -76,8 +75,11 @@ class Cases:
         cases = self.count
         if not cases:
             return None
-        pairs = [(held, size) for held, size in zip(self._held, self._sizes, strict=True) if size]
-        size = effective_size_of(pairs) if len(pairs) > 1 else None
+        held, sizes = (
+            [one for one, size in zip(self._held, self._sizes, strict=True) if size],
+            [*filter(None, self._sizes)],
+        )
+        size = effective(held, sizes, self.held / cases) if len(sizes) > 1 else None
         return Share(self.held, cases, size)
 
 
