@@ -75,10 +75,8 @@ class Cases:
         cases = self.count
         if not cases:
             return None
-        held, sizes = (
-            [one for one, size in zip(self._held, self._sizes, strict=True) if size],
-            [*filter(None, self._sizes)],
-        )
+        held = [one for one, size in zip(self._held, self._sizes, strict=True) if size]
+        sizes = [*filter(None, self._sizes)]
         size = effective(held, sizes, self.held / cases) if len(sizes) > 1 else None
         return Share(self.held, cases, size)
 
