@@ -28,7 +28,7 @@ from docs.benchmark.terminal import CHAT, Terminal, app, terminal
 from docs.hard.world import SERVERS, TOOLS, Catalog, catalogs, multiplied, together, written
 
 LISTING = """
-import asyncio, json, sys
+import asyncio, json, sys, time
 from mcp import Client, StdioServerParameters
 async def listed(server: dict) -> int:
     asked = StdioServerParameters(command=server["command"], args=server["args"])
@@ -36,7 +36,7 @@ async def listed(server: dict) -> int:
         return len((await client.list_tools()).tools)
 async def main() -> None:
     servers = json.load(open(sys.argv[1]))["mcpServers"].values()
-    print(sum(await asyncio.gather(*map(listed, servers))), flush=True)
+    print(sum(await asyncio.gather(*map(listed, servers))), time.process_time(), flush=True)
 asyncio.run(main())
 """
 LETTERS = [chr(code) for code in (*range(0x430, 0x450), *range(0x561, 0x573))]
@@ -48,11 +48,17 @@ _LIMIT = 900.0
 
 
 class Run(Struct, frozen=True):
-    """What one start showed: seconds of each key, seconds until all servers were up, and its memory."""
+    """What one start showed: seconds of each key, seconds until all servers were up, and what it took.
+
+    `processor` is in seconds, `written` in bytes of the database.
+    """
 
     keys: list[float]
     connected: float
     memory: str
+    processor: float
+    threads: int
+    written: int
 
 
 def typed(opened: Terminal, is_done: Callable[[bytes], bool]) -> list[float]:
@@ -116,6 +122,19 @@ def memory_of(pid: int) -> str:
     return f"{now} MB, at most {most} MB"
 
 
+def processor_of(pid: int) -> float:
+    """The processor seconds of a process, without those of its children."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def size_of(database: Path) -> int:
+    """The bytes of a database, also of those that are still in its log."""
+    with closing(sqlite3.connect(database)) as connection:
+        sizes = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "page_size")]
+    return int(sizes[0] * sizes[1])
+
+
 def toolsight(configuration: Path, servers: int, *, embedding: bool) -> Run:
     """Start the app on the servers with an empty database, and type until it is done."""
     with tempfile.TemporaryDirectory() as folder:
@@ -126,7 +145,10 @@ def toolsight(configuration: Path, servers: int, *, embedding: bool) -> Run:
             opened.press(CHAT)
             opened.read_until(b"Conversation")
             keys = typed(opened, progress)
-            return Run(keys, progress.connected, memory_of(opened.pid))
+            tasks, processor = Path(f"/proc/{opened.pid}/task"), processor_of(opened.pid)
+            memory = memory_of(opened.pid)
+            threads = len(list(tasks.iterdir()))
+            return Run(keys, progress.connected, memory, processor, threads, size_of(database))
 
 
 def bare_keys(count: int) -> list[float]:
@@ -144,16 +166,17 @@ def listing_script(configuration: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
 
 
-def bare_listing(configuration: Path, tools: int) -> float:
-    """Seconds until a script of the SDK has listed all servers."""
+def bare_listing(configuration: Path, tools: int) -> tuple[float, float]:
+    """Seconds until a script of the SDK has listed all servers, and its processor seconds."""
     began = time.perf_counter()
     script = listing_script(configuration)
     assert script.stdout is not None
     line = script.stdout.readline()
     taken = time.perf_counter() - began
     script.communicate()
-    assert int(line) == tools, line
-    return taken
+    listed, processor = line.split()
+    assert int(listed) == tools, line
+    return taken, float(processor)
 
 
 def bare_keys_beside(configuration: Path) -> list[float]:
@@ -184,14 +207,17 @@ def measured(what: str, world: list[Catalog], *, embedding: tuple[bool, ...]) ->
         configuration = written(Path(folder), world)
         characters = sum(len(json.dumps(tool)) for catalog in world for tool in catalog)
         say(f"{what}: {tools:,} tools, {characters:,} characters")
-        listing = bare_listing(configuration, tools)
-        say(f"  a script of the SDK lists them in {listing:.1f} s")
+        listing, processor = bare_listing(configuration, tools)
+        say(f"  a script of the SDK lists them in {listing:.1f} s, {processor:.1f} of the processor")
         told("  keys in a bare Textual app meanwhile", bare_keys_beside(configuration))
         for embeds in embedding:
             run = toolsight(configuration, len(world), embedding=embeds)
             told("  keys while it embeds" if embeds else "  keys without vectors", run.keys)
             ratio = run.connected / listing
             say(f"    all up after {run.connected:.1f} s, ratio {ratio:.2f}; {run.memory}")
+            ratio = run.processor / processor
+            say(f"    {run.processor:.1f} s of the processor, ratio {ratio:.2f}; {run.threads} threads")
+            say(f"    the database has {run.written:,} bytes; the machine's load is {os.getloadavg()[0]:.1f}")
 
 
 def main() -> int:
