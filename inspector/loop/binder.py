@@ -151,7 +151,9 @@ class Binder:
         self._accounting = accounting
         self._loader = DefinitionLoader(self.catalog)
         self._clock = clock
-        self._sent = SentTools(lambda entry: accounting.meter.text(entry))
+        self._sent = SentTools(
+            lambda text: accounting.meter.text(text), lambda entry: accounting.meter.entry(entry).text
+        )
         self.news = CatalogNews(session, live, lambda text: accounting.meter.text(text))
         self._said: tuple[Message, ...] = ()
         self._cache: PromptCache | None = None

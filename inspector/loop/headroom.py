@@ -8,13 +8,13 @@ or makes a conversation longer. A step with nothing to do returns the conversati
 
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inspector.core.budget import Budget
+from inspector.core.budget import Budget, Tokenizer
 from inspector.core.error import ModelError
 from inspector.core.events import ContextReduced, ReductionStep
 from inspector.core.message import (
@@ -90,26 +90,33 @@ class Reduced(Struct, frozen=True):
 
 
 def truncated(
-    messages: tuple[Message, ...], excess: int, kept: int, size: Size, spared: Container[str] = ()
+    messages: tuple[Message, ...],
+    excess: int,
+    kept: int,
+    size: Size,
+    spared: Container[str] = (),
+    short: dict[int, ToolMessage] | None = None,
 ) -> Reduced:
     """Shorten results to `kept` tokens each, longest first, until `excess` tokens are saved.
 
     Results of earlier exchanges come first, then those of the current one that the model has already read.
-    Results of the `spared` tools stay unchanged.
+    Results of the `spared` tools stay unchanged. Those in `short`, by identity, have no more to give: it gets
+    those that were tried, so that a later call does not try them again.
     """
-    present = _present(messages)
+    present, short = _present(messages), {} if short is None else short
     results = [
         (index, result)
         for index, result in _results(messages[: _unread(messages, present)])
-        if result.name not in spared
+        if id(result) not in short and result.name not in spared
     ]
     results.sort(key=lambda result: (result[0] >= present, -size(result[1])))
     done: dict[int, ToolMessage] = {}
     for index, result in results:
         if excess <= 0:
             break
-        done[index] = shortened(result, kept, size)
-        excess -= size(result) - size(done[index])
+        done[index] = cut = shortened(result, kept, size)
+        short[id(cut)] = cut
+        excess -= size(result) - size(cut)
     return _replaced(messages, done, f"shortened to {kept} tokens")
 
 
@@ -186,14 +193,15 @@ def _results(messages: Sequence[Message]) -> list[tuple[int, ToolMessage]]:
 
 def _present(messages: Sequence[Message]) -> int:
     """The index at which the current exchange begins."""
-    return max((index for index, m in enumerate(messages) if isinstance(m, UserMessage)), default=0)
+    back = range(len(messages) - 1, -1, -1)
+    return next((index for index in back if isinstance(messages[index], UserMessage)), 0)
 
 
 def _unread(messages: Sequence[Message], present: int) -> int:
     """The index of the current exchange's last calls, whose results the model has not read yet."""
-    calls = (n for n, m in enumerate(messages) if isinstance(m, AssistantMessage) and m.tool_calls)
-    last = max(calls, default=-1)
-    return last if last >= present else len(messages)
+    exchange = enumerate(messages[present:], start=present)
+    calls = (n for n, m in exchange if isinstance(m, AssistantMessage) and m.tool_calls)
+    return max(calls, default=len(messages))
 
 
 def _exchanges(messages: Sequence[Message]) -> tuple[NoteMessage | None, list[Sequence[Message]]]:
@@ -285,6 +293,7 @@ class Headroom:
 
     session: Session
     binder: Binder
+    _short: dict[Tokenizer, dict[int, ToolMessage]] = field(default_factory=dict)
 
     def fit(self, messages: tuple[Message, ...], *, think: bool = False) -> Fitted:
         """The next request, with its conversation shortened if needed.
@@ -293,12 +302,14 @@ class Headroom:
         """
 
         def truncate(messages: tuple[Message, ...], excess: int) -> Reduced:
-            return truncated(messages, excess, KEPT_TOKENS, self.binder.size, self._spared)
+            short = self._short.setdefault(tokenizer, {})
+            return truncated(messages, excess, KEPT_TOKENS, self.binder.size, self._spared, short)
 
         def compress(messages: tuple[Message, ...], excess: int) -> Reduced:
             return compressed(messages, excess, self.binder.size)
 
         fitted = self._prepared(messages, think)
+        tokenizer = fitted.budget.tokenizer
         fitted = self._relieved(fitted, "truncate", _TRUNCATE_AT, truncate)
         fitted = self._relieved(fitted, "compress", _COMPRESS_AT, compress)
         return self._rescued(fitted) if fitted.over else fitted
@@ -322,6 +333,8 @@ class Headroom:
         if mark <= 0 or before.used < mark:
             return before
         reduced = reduce(before.messages, int(before.used - mark) + 1)
+        if reduced.messages is before.messages:
+            return before
         after = self._prepared(reduced.messages, before.request.think)
         if after.used >= before.used:
             return before

@@ -28,11 +28,12 @@ class DefinitionLoader:
     """Looks up tools in a catalog, and their definitions as the model's provider takes them (`dialect`)."""
 
     def __init__(self, catalog: Catalog, dialect: SchemaDialect = "") -> None:
-        self._catalog, self._dialect = catalog, dialect
+        self.use(catalog, dialect)
 
     def use(self, catalog: Catalog, dialect: SchemaDialect = "") -> None:
         """Use this catalog from now on."""
         self._catalog, self._dialect = catalog, dialect
+        self._made: dict[str, dict[str, Any]] = {}
 
     def resolve(self, tool_id: str) -> Tool | None:
         """The tool with this id or, if the id is stale, the only tool with its name; None without one."""
@@ -42,8 +43,14 @@ class DefinitionLoader:
 
     def definitions(self, tool_ids: Iterable[str]) -> list[dict[str, Any]]:
         """The definitions as sent, in order; unknown tools are left out."""
-        tools = (tool for tool in map(self._catalog.get, tool_ids) if tool is not None)
-        return [definition(tool, self._dialect) for tool in tools]
+        return [self._definition(tool) for tool in map(self._catalog.get, tool_ids) if tool is not None]
+
+    def _definition(self, tool: Tool) -> dict[str, Any]:
+        """The same object each time, so that it is counted once."""
+        known = self._made.get(tool.id)
+        if known is None:
+            known = self._made[tool.id] = definition(tool, self._dialect)
+        return known
 
 
 UNCHANGED = "unchanged"
@@ -158,15 +165,15 @@ class Difference(Struct, frozen=True):
 
 
 class SentTools:
-    """Remembers the last array that was sent."""
+    """Remembers the last array that was sent; `write` gives the compact JSON of an entry."""
 
-    def __init__(self, count: Callable[[str], int]) -> None:
-        self._count = count
+    def __init__(self, count: Callable[[str], int], write: Callable[[dict[str, Any]], str] = compact) -> None:
+        self._count, self._write = count, write
         self._last: tuple[tuple[str, str], ...] | None = None
 
     def send(self, tools: Sequence[dict[str, Any]]) -> Difference:
         """Compare with the previous array; a prompt cache can reuse entries before the first difference."""
-        texts = [compact(entry) for entry in tools]
+        texts = list(map(self._write, tools))
         entries = tuple((entry["function"]["name"], text) for entry, text in zip(tools, texts, strict=True))
         before, self._last = self._last, entries
         if before is None:

@@ -1,5 +1,6 @@
 """Counts the tokens of a request exactly as sent, by part, on its compact JSON."""
 
+import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -91,16 +92,26 @@ def size(text: str) -> int:
 
 
 _REMEMBERED = 8192
+# A summary is counted line by line, so that one more leaves the others as they were counted. No encoding merges
+# across the cut, which stands between the letter of a line break in JSON and a dash.
+_BEFORE_LINE = re.compile(r"(?<=\\n)(?=- )")
+_OWN = frozenset(f"tools: {name}" for name in SYNTHETIC)
+
+
+class _Said(Struct, frozen=True):
+    """A message, its entry as a block with its tokens, and the part of the budget that it counts with."""
+
+    message: Message
+    block: Block
+    part: str
 
 
 class _Counted(Struct, frozen=True):
-    """A counted request: its entries as texts and their tokens; `first` is 1 with a system prompt, else 0."""
+    """A counted request: its entries as blocks; `system` is empty without a system prompt."""
 
-    tools: list[str]
-    tool_tokens: list[int]
-    said: list[str]
-    said_tokens: list[int]
-    first: int
+    tools: list[Block]
+    system: list[Block]
+    said: list[_Said]
     framing: int
 
 
@@ -123,6 +134,9 @@ class BudgetMeter:
         )
         # Keyed by entry, not by piece, because entries are the same strings from call to call.
         self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
+        # By identity: messages and definitions are the same objects from call to call, and cost the first only.
+        self._said: dict[int, _Said] = {}
+        self._sent: dict[int, tuple[dict[str, Any], Block]] = {}
         self._last: tuple[ModelRequest, _Counted] | None = None
 
     @property
@@ -167,7 +181,7 @@ class BudgetMeter:
 
     def message(self, message: Message) -> int:
         """Tokens that a message adds to a conversation that continues after it."""
-        return self._entry(compact(wire_message(message)))
+        return self._known(message).block.tokens
 
     def measure(
         self,
@@ -185,20 +199,19 @@ class BudgetMeter:
         the brackets and keys around the entries count with the system prompt.
         """
         counted = self._counted_request(request)
-        names = [entry["function"]["name"] for entry in request.tools]
-        own = sum(n for name, n in zip(names, counted.tool_tokens, strict=True) if name in SYNTHETIC)
+        own = sum(block.tokens for block in counted.tools if block.part in _OWN)
         parts = {
-            "system": counted.framing + sum(counted.said_tokens[: counted.first]),
+            "system": counted.framing + _total(counted.system),
             "history": 0,
             "searches": 0,
-            "tools": sum(counted.tool_tokens) - own,
+            "tools": _total(counted.tools) - own,
             "meta": own,
         }
-        for message, tokens in zip(request.messages, counted.said_tokens[counted.first :], strict=True):
-            parts[_part_of(message)] += tokens
-        system = counted.said[0] if counted.first else ""
+        for said in counted.said:
+            parts[said.part] += said.block.tokens
+        system = counted.system[0].text if counted.system else ""
         in_system = {"pool": self._inside(system, pool), "instructions": self._inside(system, instructions)}
-        in_manifest = self._inside(counted.tools[0], manifest) if counted.tools else 0
+        in_manifest = self._inside(counted.tools[0].text, manifest) if counted.tools else 0
         parts["system"] -= sum(in_system.values())
         parts["meta"] -= in_manifest
         sized = TokenParts(**parts, **in_system, manifest=in_manifest, output_reserve=request.max_output)
@@ -207,10 +220,7 @@ class BudgetMeter:
     def blocks(self, request: ModelRequest) -> list[Block]:
         """The request as a prompt cache sees it: tools, system prompt, messages, with all its tokens."""
         counted = self._counted_request(request)
-        names = (f"tools: {entry['function']['name']}" for entry in request.tools)
-        blocks = [*map(Block, counted.tools, counted.tool_tokens, names)]
-        parts = ("system" if number < counted.first else "messages" for number in range(len(counted.said)))
-        blocks += map(Block, counted.said, counted.said_tokens, parts)
+        blocks = [*counted.tools, *counted.system, *(said.block for said in counted.said)]
         if blocks:
             blocks[-1] = replace(blocks[-1], tokens=blocks[-1].tokens + counted.framing)
         return blocks
@@ -218,19 +228,44 @@ class BudgetMeter:
     def _counted_request(self, request: ModelRequest) -> _Counted:
         if self._last is not None and self._last[0] is request:
             return self._last[1]
-        system = [compact(wire_system(request.system))] if request.system else []
-        said = [*system, *(compact(wire_message(message)) for message in request.messages)]
-        tools = [compact(entry) for entry in request.tools]
-        sizes = [[self._entry(text) for text in texts] for texts in (tools, said)]
-        counted = _Counted(tools, sizes[0], said, sizes[1], len(system), self._framing(said, tools))
+        system = [self._block(wire_system(request.system), "system")] if request.system else []
+        said = [self._known(message) for message in request.messages]
+        tools = [self.entry(entry) for entry in request.tools]
+        # What is in no request any more goes.
+        self._said = {id(one.message): one for one in said}
+        self._sent = {id(entry): (entry, block) for entry, block in zip(request.tools, tools, strict=True)}
+        ends = [blocks[-1:] for blocks in ([*system, *(one.block for one in said[-1:])], tools)]
+        framing = self._framing(*([block.text for block in blocks] for blocks in ends))
+        counted = _Counted(tools, system, said, framing)
         self._last = (request, counted)
         return counted
 
+    def entry(self, entry: dict[str, Any]) -> Block:
+        """An entry of `tools` with the tokens that it adds to an array that continues after it."""
+        known = self._sent.get(id(entry))
+        if known is None:
+            known = self._sent[id(entry)] = (entry, self._block(entry, f"tools: {entry['function']['name']}"))
+        return known[1]
+
+    def _known(self, message: Message) -> _Said:
+        known = self._said.get(id(message))
+        if known is None:
+            text = compact(wire_message(message))
+            is_summary = isinstance(message, NoteMessage) and message.exchanges
+            tokens = sum(map(self.text, _BEFORE_LINE.split(piece(text)))) if is_summary else self._entry(text)
+            block = Block(text, tokens, "messages")
+            known = self._said[id(message)] = _Said(message, block, _part_of(message))
+        return known
+
+    def _block(self, entry: dict[str, Any], part: str) -> Block:
+        text = compact(entry)
+        return Block(text, self._entry(text), part)
+
     def _framing(self, said: Sequence[str], tools: Sequence[str]) -> int:
-        """Tokens of the brackets; only the ends of the two arrays differ from entries followed by others."""
-        head, last_said, last_tool = request_pieces(said[-1:], tools[-1:])
+        """Tokens of the brackets; only these last entries of the two arrays are not followed by others."""
+        head, last_said, last_tool = request_pieces(said, tools)
         ends = sum(map(self.text, (head, *last_said, *last_tool)))
-        return ends - sum(map(self._entry, (*said[-1:], *tools[-1:])))
+        return ends - sum(map(self._entry, (*said, *tools)))
 
     def _counted(self, tool: Tool) -> tuple[str, int]:
         known = self._tools.get(tool.id)
@@ -244,6 +279,10 @@ class BudgetMeter:
         """Tokens of a text that begin within `part`."""
         part_span = span(text, inner(part)) if part and text else (0, 0)
         return self._attributed(text, (part_span,))[0] if part_span[1] else 0
+
+
+def _total(blocks: Sequence[Block]) -> int:
+    return sum(block.tokens for block in blocks)
 
 
 def _part_of(message: Message) -> str:
