@@ -1,13 +1,15 @@
 """What the discovery loop itself costs a model call, at 1,000 tools: `make bench`.
 
 Whole chats over memory servers, with a model that says what it is told and a record in memory: what is left
-is searching, binding, gating, guarding, counting and folding. The time inside rankers is measured on the
-way and taken out of the sum; the rest is divided by the model calls. The profiles are measured in turns,
+is searching, binding, gating, guarding, counting and folding. The processor time inside rankers is measured
+on the way and taken out of the sum; the rest is divided by the model calls. The profiles are measured in turns,
 ROUNDS times; the quickest counts, since other work on the machine can only add to it.
 
 `python -m docs.benchmark.loop layers` prints the shares of a turn by layer instead: the processor
 time of each without what it calls of others. There the model embeds the queries, SQLite keeps the events and
 tiktoken counts; tools have random vectors, and servers and the chat model cost nothing.
+
+`python -m docs.benchmark.loop turns` compares the processor time of turns in a full window with the first.
 """
 
 import asyncio
@@ -16,16 +18,17 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from statistics import median
 from typing import Any
 from unittest.mock import patch
 
 from docs.benchmark import say
 from docs.benchmark.speed import RandomEmbedder
 from inspector.config.profile import PROFILES
-from inspector.core.message import ModelReply
+from inspector.core.message import ModelReply, ToolResult
 from inspector.core.stream import Session
 from inspector.core.tool import Annotations, Tool
 from inspector.loop.gate import Gate, Preconditions
@@ -72,11 +75,11 @@ class Timed:
         return getattr(self._ranker, name)
 
     def rank(self, query: str) -> Ranking:
-        started = time.perf_counter()
+        started = time.process_time()
         try:
             return self._ranker.rank(query)
         finally:
-            Timed.spent += time.perf_counter() - started
+            Timed.spent += time.process_time() - started
 
 
 def servers(count: int = SERVERS) -> dict[str, MemoryServer]:
@@ -119,9 +122,9 @@ async def milliseconds_a_call(profile: str) -> float:
     ) as rig:
         await _talk(rig, 1)
         calls_before, Timed.spent = rig.bench.state.model_calls, 0.0
-        started = time.perf_counter()
+        started = time.process_time()
         await _talk(rig, TURNS - 1)
-        spent = time.perf_counter() - started - Timed.spent
+        spent = time.process_time() - started - Timed.spent
         return 1000 * spent / (rig.bench.state.model_calls - calls_before)
 
 
@@ -233,7 +236,40 @@ def layers() -> None:
             say(f"| {profile}, {count:,} | {' | '.join(cells)} |")
 
 
+LONG, FULL, FIRST = 100, 32_000, slice(2, 17)
+
+
+async def turns() -> tuple[float, float]:
+    """Median milliseconds, rankers left out, of the first turns and of as many at the end of LONG ones."""
+    given, took = servers(), []
+    said = " ".join(f"{verb} the {noun}" for verb in _VERBS for noun in _NOUNS)
+
+    async def answer(_tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        return ToolResult(f"{arguments} {said} {said}")
+
+    for server in given.values():
+        server.answer = answer
+    get, counter = CatalogRankers.get, TiktokenCounter("gpt-5")
+    steps = conversation() * (LONG // TURNS + 1)
+    with (
+        patch.object(ToldModel, "window", FULL),
+        patch.object(CatalogRankers, "get", lambda self, name: Timed(get(self, name))),
+    ):
+        async with connected(
+            *steps, servers=given, embedder=MemoryEmbedder(), counter_for=lambda _model: counter
+        ) as rig:
+            for turn in range(LONG):
+                started, Timed.spent = time.process_time(), 0.0
+                await rig.bench.chat(f"Please list an order, number {turn}: {said[:500]}")
+                took.append(1000 * (time.process_time() - started - Timed.spent))
+    return median(took[FIRST]), median(took[FIRST.start - FIRST.stop :])
+
+
 def main() -> None:
+    if "turns" in sys.argv[1:]:
+        first, full = asyncio.run(turns())
+        say(f"a turn, ms: the first {first:.1f}, in a full window {full:.1f}, ratio {full / first:.2f}")
+        return
     if "layers" in sys.argv[1:]:
         layers()
         return

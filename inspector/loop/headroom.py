@@ -9,6 +9,7 @@ or makes a conversation longer. A step with nothing to do returns the conversati
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 
 from msgspec import Struct
@@ -34,6 +35,7 @@ from inspector.tokens.synthetic import SYNTHETIC
 
 Size = Callable[[Message], int]
 """Tokens that a message adds to a request."""
+Short = dict[int, ToolMessage]
 
 # No text has more tokens; the longest possible marker decides how much room is reserved for it.
 _MOST = 10**12
@@ -78,7 +80,7 @@ def _marker(tokens: int) -> str:
 
 
 _HARD_SHARE, _HARD_LEAST = 10, 10
-_NAMED = 5
+_NAMED, _MOST_SHORT = 5, 4096
 
 
 class Reduced(Struct, frozen=True):
@@ -90,20 +92,15 @@ class Reduced(Struct, frozen=True):
 
 
 def truncated(
-    messages: tuple[Message, ...],
-    excess: int,
-    kept: int,
-    size: Size,
-    spared: Container[str] = (),
-    short: dict[int, ToolMessage] | None = None,
+    messages: tuple[Message, ...], excess: int, kept: int, size: Size, spared: Container[str], short: Short
 ) -> Reduced:
     """Shorten results to `kept` tokens each, longest first, until `excess` tokens are saved.
 
     Results of earlier exchanges come first, then those of the current one that the model has already read.
-    Results of the `spared` tools stay unchanged. Those in `short`, by identity, have no more to give: it gets
-    those that were tried, so that a later call does not try them again.
+    Results of the `spared` tools stay unchanged. `short` gets those that were tried, by identity: a
+    later call passes them over, since they have no more to give.
     """
-    present, short = _present(messages), {} if short is None else short
+    present = _present(messages)
     results = [
         (index, result)
         for index, result in _results(messages[: _unread(messages, present)])
@@ -193,8 +190,7 @@ def _results(messages: Sequence[Message]) -> list[tuple[int, ToolMessage]]:
 
 def _present(messages: Sequence[Message]) -> int:
     """The index at which the current exchange begins."""
-    back = range(len(messages) - 1, -1, -1)
-    return next((index for index in back if isinstance(messages[index], UserMessage)), 0)
+    return next((n for n in range(len(messages) - 1, -1, -1) if isinstance(messages[n], UserMessage)), 0)
 
 
 def _unread(messages: Sequence[Message], present: int) -> int:
@@ -238,11 +234,8 @@ def summary_line(exchange: Sequence[Message]) -> str:
     answers = [
         m.text for m in exchange if isinstance(m, AssistantMessage) and not m.tool_calls and not m.thought
     ]
-    calls = Counter(
-        f"{_line(m.name, _NAME)} {'failed' if m.failed else 'ok'}"
-        for m in exchange
-        if isinstance(m, ToolMessage)
-    )
+    results = (m for m in exchange if isinstance(m, ToolMessage))
+    calls = Counter(f"{_line(m.name, _NAME)} {'failed' if m.failed else 'ok'}" for m in results)
     tools = ", ".join(f"{call} {count}x" if count > 1 else call for call, count in calls.items())
     parts = [f"asked: {_quoted(asked)}"]
     parts += [f"tools: {tools}"] if tools else []
@@ -293,25 +286,20 @@ class Headroom:
 
     session: Session
     binder: Binder
-    _short: dict[Tokenizer, dict[int, ToolMessage]] = field(default_factory=dict)
+    _short: dict[Tokenizer, Short] = field(default_factory=dict)
 
     def fit(self, messages: tuple[Message, ...], *, think: bool = False) -> Fitted:
         """The next request, with its conversation shortened if needed.
 
         If nothing makes it fit, the conversation is not cut down in vain: see `require_room`.
         """
-
-        def truncate(messages: tuple[Message, ...], excess: int) -> Reduced:
-            short = self._short.setdefault(tokenizer, {})
-            return truncated(messages, excess, KEPT_TOKENS, self.binder.size, self._spared, short)
-
-        def compress(messages: tuple[Message, ...], excess: int) -> Reduced:
-            return compressed(messages, excess, self.binder.size)
-
-        fitted = self._prepared(messages, think)
-        tokenizer = fitted.budget.tokenizer
+        size, fitted = self.binder.size, self._prepared(messages, think)
+        short = self._short.setdefault(fitted.budget.tokenizer, {})
+        if len(short) > _MOST_SHORT:
+            short.clear()
+        truncate = partial(truncated, kept=KEPT_TOKENS, size=size, spared=self._spared, short=short)
         fitted = self._relieved(fitted, "truncate", _TRUNCATE_AT, truncate)
-        fitted = self._relieved(fitted, "compress", _COMPRESS_AT, compress)
+        fitted = self._relieved(fitted, "compress", _COMPRESS_AT, partial(compressed, size=size))
         return self._rescued(fitted) if fitted.over else fitted
 
     def require_room(self, fitted: Fitted) -> None:

@@ -1,6 +1,5 @@
 """Counts the tokens of a request exactly as sent, by part, on its compact JSON."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
@@ -92,9 +91,9 @@ def size(text: str) -> int:
 
 
 _REMEMBERED = 8192
-# A summary is counted line by line, so that one more leaves the others as they were counted. No encoding merges
-# across the cut, which stands between the letter of a line break in JSON and a dash.
-_BEFORE_LINE = re.compile(r"(?<=\\n)(?=- )")
+# A summary is counted line by line, so that one more leaves the others as they were counted. No encoding
+# merges across the cut, which stands between the letter of a line break in JSON and a dash.
+_LINE, _CUT_LINE = "\\n- ", "\\n\0- "
 _OWN = frozenset(f"tools: {name}" for name in SYNTHETIC)
 
 
@@ -134,7 +133,7 @@ class BudgetMeter:
         )
         # Keyed by entry, not by piece, because entries are the same strings from call to call.
         self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
-        # By identity: messages and definitions are the same objects from call to call, and cost the first only.
+        # By identity: messages and definitions are the same objects from call to call: only the first counts.
         self._said: dict[int, _Said] = {}
         self._sent: dict[int, tuple[dict[str, Any], Block]] = {}
         self._last: tuple[ModelRequest, _Counted] | None = None
@@ -229,7 +228,8 @@ class BudgetMeter:
         if self._last is not None and self._last[0] is request:
             return self._last[1]
         system = [self._block(wire_system(request.system), "system")] if request.system else []
-        said = [self._known(message) for message in request.messages]
+        known = self._said
+        said = [known.get(id(message)) or self._known(message) for message in request.messages]
         tools = [self.entry(entry) for entry in request.tools]
         # What is in no request any more goes.
         self._said = {id(one.message): one for one in said}
@@ -252,7 +252,8 @@ class BudgetMeter:
         if known is None:
             text = compact(wire_message(message))
             is_summary = isinstance(message, NoteMessage) and message.exchanges
-            tokens = sum(map(self.text, _BEFORE_LINE.split(piece(text)))) if is_summary else self._entry(text)
+            lines = piece(text).replace(_LINE, _CUT_LINE).split("\0") if is_summary else ()
+            tokens = sum(map(self.text, lines)) if is_summary else self._entry(text)
             block = Block(text, tokens, "messages")
             known = self._said[id(message)] = _Said(message, block, _part_of(message))
         return known

@@ -32,7 +32,7 @@ def total(messages: Sequence[Message]) -> int:
 
 
 def truncate(messages: tuple[Message, ...], excess: int) -> Reduced:
-    return truncated(messages, excess, KEPT, size)
+    return truncated(messages, excess, KEPT, size, (), {})
 
 
 def compress(messages: tuple[Message, ...], excess: int) -> Reduced:
@@ -197,6 +197,6 @@ def test_the_results_of_a_spared_tool_stay_whole() -> None:
         AssistantMessage("done"),
         UserMessage("second"),
     )
-    kept = truncated(conversation, EVERYTHING, KEPT, size, {"search_tools"}).messages
+    kept = truncated(conversation, EVERYTHING, KEPT, size, {"search_tools"}, {}).messages
     assert kept[2] is conversation[2]
     assert size(kept[3]) < size(conversation[3])

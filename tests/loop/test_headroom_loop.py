@@ -1,5 +1,6 @@
 """Sessions that come near the window: every step is told, and what is sent fits."""
 
+from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -21,6 +22,8 @@ from inspector.core.session import Binding
 from inspector.core.tool import Tool
 from inspector.loop import headroom
 from inspector.schema.json_value import JsonObject
+from inspector.tokens import measure
+from inspector.tokens.manifest import wire_message
 from tests.support.examples import examples
 from tests.support.fakes import Step, calls, says, searches
 from tests.support.memory_servers import MemoryServer
@@ -131,6 +134,22 @@ async def test_what_fits_in_no_way_is_not_sent_and_the_turn_says_what_takes_the_
         assert len(before) == 2
         rig.model.window = room
         assert (await rig.bench.chat("third?")).outcome == "answered"
+
+
+async def test_a_turn_in_a_full_window_serialises_no_more_messages_than_an_earlier_one() -> None:
+    turns, written = 30, Counter[int]()
+    steps = [step for _ in range(turns) for step in (reads(400), says("done " * 20))]
+
+    def counted(message: Message) -> dict[str, Any]:
+        written[turn] += 1
+        return wire_message(message)
+
+    async with near(6_000, *steps) as rig:
+        with patch.object(measure, "wire_message", counted):
+            for turn in range(turns):
+                await rig.bench.chat(f"request {turn}")
+        assert {"truncate", "compress"} <= set(reductions(rig))
+        assert written[turns - 1] <= written[turns // 2] < 40
 
 
 lengths = st.lists(st.integers(0, 3000), min_size=1, max_size=3)

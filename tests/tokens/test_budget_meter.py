@@ -40,6 +40,7 @@ messages: st.SearchStrategy[Message] = st.one_of(
     st.builds(AssistantMessage, anything, st.lists(calls, max_size=2).map(tuple)),
     st.builds(ToolMessage, names, names | st.just("search_tools"), anything),
     st.builds(NoteMessage, anything),
+    st.builds(NoteMessage, st.lists(anything).map("\n- ".join), st.just(3)),
 )
 requests = st.builds(
     lambda system, said, bound, searches, manifest: ModelRequest(
