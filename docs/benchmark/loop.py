@@ -2,8 +2,8 @@
 
 Whole chats over memory servers, with a model that says what it is told and a record in memory: what is left
 is searching, binding, gating, guarding, counting and folding. The processor time inside rankers is measured
-on the way and taken out of the sum; the rest is divided by the model calls. The profiles are measured in turns,
-ROUNDS times; the quickest counts, since other work on the machine can only add to it.
+on the way and taken out of the sum; the rest is divided by the model calls. The profiles are measured in
+turns, ROUNDS times; the quickest counts, since other work on the machine can only add to it.
 
 `python -m docs.benchmark.loop layers` prints the shares of a turn by layer instead: the processor
 time of each without what it calls of others. There the model embeds the queries, SQLite keeps the events and
