@@ -19,7 +19,7 @@ from inspector.app.dialogs.choice import ChoiceDialog
 from inspector.app.draw.line import MUTED
 from inspector.app.list_page import ReadingPage
 from inspector.app.stream import View
-from inspector.clients.client import Client, all_clients
+from inspector.clients.client import HARMLESS, Client, all_clients
 from inspector.clients.delivery import Delivery, Fate
 from inspector.config.configuration import in_words
 from inspector.core.number import count
@@ -200,7 +200,9 @@ class ClientsScreen(ReadingPage, ToolKeys):
             views = [self._views[one.name] for one in chosen if one.name in self._views]
             table = fate_table(chosen, rows(views))
             tools = views[0].tools if views else ()
-            whys = ["; ".join(one.says.removeprefix("schema: ") for one in each.reasons) for each in tools]
+            # What costs a model something comes first: the line is often cut.
+            found = (sorted(each.reasons, key=lambda one: one.kind in HARMLESS) for each in tools)
+            whys = ["; ".join(one.says.removeprefix("schema: ") for one in each) for each in found]
         else:
             self.write(Content.styled(LEGEND, MUTED))
             table = behaviour_table(chosen, self._views)

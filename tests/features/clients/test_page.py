@@ -61,6 +61,8 @@ async def test_every_client_is_in_sight_with_what_becomes_of_the_tools() -> None
         assert [row.key for row in _rows(pilot)] == [tool.id for tool in TOOLS]
         assert _cells(pilot, LEND)[1] == "~ changed"
         assert _cells(pilot, LONG)[1] == "✕ refused"
+        _list(pilot, CLIENTS).move_to("codex")
+        await until(pilot, lambda: _cells(pilot, LEND)[2].startswith("pattern removed; renamed from"))
         await pilot.press("end")
         await until(pilot, lambda: _cells(pilot, LEND)[1] == "✓ whole")
         await pilot.press("enter", *"/lend")
