@@ -108,6 +108,12 @@ def client_record(client: Client, view: ClientView | None) -> Record:
     )
 
 
+def _why(one: Delivery) -> str:
+    """Why it is changed, first by what costs a model something: the line is often cut."""
+    reasons = sorted(one.reasons, key=lambda reason: reason.kind in HARMLESS)
+    return "; ".join(reason.says.removeprefix("schema: ") for reason in reasons)
+
+
 def _cell(text: str) -> Content:
     muted = text in (WAITING, "?") or text.endswith("–")
     return Content.styled(text, MUTED if muted else FATES.get(text[:1], ""))
@@ -200,9 +206,7 @@ class ClientsScreen(ReadingPage, ToolKeys):
             views = [self._views[one.name] for one in chosen if one.name in self._views]
             table = fate_table(chosen, rows(views))
             tools = views[0].tools if views else ()
-            # What costs a model something comes first: the line is often cut.
-            found = (sorted(each.reasons, key=lambda one: one.kind in HARMLESS) for each in tools)
-            whys = ["; ".join(one.says.removeprefix("schema: ") for one in each) for each in found]
+            whys = list(map(_why, tools))
         else:
             self.write(Content.styled(LEGEND, MUTED))
             table = behaviour_table(chosen, self._views)
