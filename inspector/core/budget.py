@@ -73,7 +73,7 @@ def cache_terms(prices: Prices | None, features: ModelFeatures, ttl: Ttl = FIVE_
     return replace(terms, marked=True) if features.breakpoints and terms != UNCACHED else terms
 
 
-class TokenParts(Struct, frozen=True):
+class TokenParts(Struct, frozen=True, gc=False):
     """Tokens of one request by part.
 
     `meta` counts the definitions that Toolsight adds (search_tools, call_tool), without the `manifest`

@@ -90,7 +90,7 @@ class ModelRequest(Struct, frozen=True):
     breakpoints: Breakpoints | None = None
 
 
-class Usage(Struct, frozen=True):
+class Usage(Struct, frozen=True, gc=False):
     """Tokens as reported by the provider; None if it does not report them.
 
     The input includes what was read from its prompt cache (`cached_tokens`) and written to it

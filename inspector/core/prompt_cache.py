@@ -76,7 +76,7 @@ LOOKBACK = 20
 _DIGEST = 16
 
 
-class CacheTerms(Struct, frozen=True):
+class CacheTerms(Struct, frozen=True, gc=False):
     """What a provider charges for writes and reads, as multiples of the price of an input token.
 
     `ttl_seconds` is how long a prefix lives after its last use, `minimum` the shortest prefix in tokens. With
@@ -102,7 +102,7 @@ class Block(Struct, frozen=True):
     part: str
 
 
-class Charge(Struct, frozen=True):
+class Charge(Struct, frozen=True, gc=False):
     """A request's input tokens by how they are charged.
 
     `plain` tokens belong to a request too short to cache, or follow its last mark. `broke` says why the cache

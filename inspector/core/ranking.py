@@ -141,7 +141,7 @@ class Signal(StrEnum):
     AVERAGE = "A"
 
 
-class Part(Struct, frozen=True):
+class Part(Struct, frozen=True, gc=False):
     """One part of a score: its signal, term, value, and the inputs it was computed from."""
 
     signal: Signal
@@ -150,7 +150,7 @@ class Part(Struct, frozen=True):
     inputs: Mapping[str, float] = field(default_factory=dict)
 
 
-class Score(Struct, frozen=True):
+class Score(Struct, frozen=True, gc=False):
     """A tool's score for a query. The parts add up to `value`; otherwise the explanation is wrong."""
 
     tool_id: str
@@ -195,7 +195,7 @@ class Outcome(StrEnum):
         self.is_result = value in ("loaded", "already loaded", "found", "closest")
 
 
-class Hit(Struct, frozen=True):
+class Hit(Struct, frozen=True, gc=False):
     """One line of a search report: rank from 1, score and outcome."""
 
     rank: int
@@ -207,7 +207,7 @@ class Hit(Struct, frozen=True):
         return self.score.tool_id
 
 
-class SearchRequest(Struct, frozen=True):
+class SearchRequest(Struct, frozen=True, gc=False):
     """The arguments of `search_tools` (PRD section 2.3); at least one must be given.
 
     `tags` restricts the search to tools that have all of them (layered composition, layer 1). `limit` is
@@ -252,7 +252,7 @@ class Unconnected(Struct, frozen=True):
     similarity: float
 
 
-class SearchReport(Struct, frozen=True):
+class SearchReport(Struct, frozen=True, gc=False):
     """A search and its hits, best first. `latency_ms` covers the ranking alone.
 
     `scored` counts the tools considered; `hits` are the results and the best of the rest. `probability` is

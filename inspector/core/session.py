@@ -124,7 +124,7 @@ class ServerState(Struct, frozen=True):
         return (*files, f"version {now}, was {was} when you approved it") if was else files
 
 
-class CallCost(Struct, frozen=True):
+class CallCost(Struct, frozen=True, gc=False):
     """What one model call cost. `call` counts model calls; `at` is when it was sent, in seconds since 1970.
 
     `static_tools` is what binding every permitted tool would have cost. `charge` is how a prompt cache on

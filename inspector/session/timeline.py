@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from inspector.core.access import matches
 from inspector.core.events import (
-    AnswerStreamed,
+    BudgetMeasured,
     CallFinished,
     CallRejected,
     CallStarted,
@@ -23,12 +23,17 @@ from inspector.core.events import (
     GateApplied,
     LoopDetected,
     ModelRequested,
+    ModelResponded,
     Record,
     RedundantSearch,
     SearchPerformed,
+    SessionStarted,
+    SettingsChanged,
     TaskChanged,
     ToolEvicted,
     ToolLoaded,
+    ToolRefreshed,
+    TurnEnded,
     UserSaid,
 )
 from inspector.core.fold.tool import evolve, step
@@ -40,10 +45,20 @@ from inspector.core.tool import server_of
 
 _MAY_MOVE = (CatalogBuilt, ToolLoaded, ToolEvicted, GateApplied)
 _ACTIONS = (SearchPerformed, TaskChanged, CallFinished, CallRejected, LoopDetected, RedundantSearch)
+_SHOWN = (
+    *(SessionStarted, SettingsChanged, UserSaid, TurnEnded, ModelRequested, CallStarted, ToolRefreshed),
+    *(*_MAY_MOVE, *_ACTIONS),
+)
+_COSTS = (ModelResponded, BudgetMeasured)
+KINDS = tuple(each.kind for each in _SHOWN)
+"""The kinds of events that a timeline without its costs is made of."""
+COST_KINDS = tuple(each.kind for each in _COSTS)
+"""The kinds that its costs are made of, too."""
+_READ = frozenset((*_SHOWN, *_COSTS))
 _ACTION_LIMIT = 300
 
 
-class Move(Struct, frozen=True):
+class Move(Struct, frozen=True, gc=False):
     """A change of a tool's binding before model call `call`, the first one to see it.
 
     `binding_from` is None if the tool was not in the catalog, `binding_to` is None if it left it. `cause` is
@@ -86,7 +101,7 @@ class Lane(Struct):
             yield binding, any(move.is_move for move in self.moves[start:done])
 
 
-class Tally(Struct, frozen=True):
+class Tally(Struct, frozen=True, gc=False):
     """Counts up to some moment; `accuracy` is `SessionState.accuracy`, `tools` counts by binding."""
 
     searches: int = 0
@@ -100,7 +115,7 @@ class Tally(Struct, frozen=True):
     tools: Mapping[Binding, int] = field(default_factory=dict)
 
 
-class Action(Struct, frozen=True):
+class Action(Struct, frozen=True, gc=False):
     """Something the model did, or a reaction to it: a search, a call, a rejection, a loop.
 
     `arguments` are those of a call that has a result, on one line of at most 300 characters.
@@ -113,7 +128,7 @@ class Action(Struct, frozen=True):
     arguments: str = ""
 
 
-class ModelCall(Struct, frozen=True):
+class ModelCall(Struct, frozen=True, gc=False):
     """One model call. `message` counts user messages; `tally` holds the counts before the call.
 
     In a session whose record has no model calls, such as a tap's, it is a call of the tool `called`.
@@ -147,7 +162,7 @@ class Timeline:
         self._all: dict[str, Lane] = {}
         self._own: set[str] = set()
         self._moves: dict[int, list[Move]] = {}
-        self._tools: Counter[Binding] = Counter()
+        self._tools: Mapping[Binding, int] = dict.fromkeys(Binding, 0)
         self._state = SessionState()
         self._said = ""
         self._messages = 0
@@ -184,7 +199,7 @@ class Timeline:
     def after(self, record: Record) -> None:
         """Add one record."""
         event = record.event
-        if isinstance(event, AnswerStreamed):
+        if type(event) not in _READ:
             return
         before = self._state
         # Without its conversation and with its last cost alone: both grow with the stream, and copying them
@@ -263,7 +278,7 @@ class Timeline:
             recoveries=state.recoveries,
             loops=state.loops,
             accuracy=state.accuracy,
-            tools={binding: self._tools[binding] for binding in Binding},
+            tools=self._tools,
         )
 
     def _move(self, record: Record, before: Mapping[str, ToolState]) -> None:
@@ -295,7 +310,7 @@ class Timeline:
     def _count(self, old: Binding | None, new: Binding | None) -> None:
         for binding, change in ((old, -1), (new, 1)):
             if binding is not None:
-                self._tools[binding] += change
+                self._tools = {**self._tools, binding: self._tools[binding] + change}
 
     def _forget(self, tool_id: str) -> None:
         """Drop a tool's moves before the first model call."""

@@ -48,7 +48,7 @@ _SELECT = (
     "FROM event WHERE session = ? "
 )
 _BETWEEN = f"{_SELECT} AND seq > ? AND seq <= ? ORDER BY seq"
-_NEXT_PART = f"{_SELECT} AND seq > ? ORDER BY seq LIMIT ?"
+_NEXT_PART = f"{_SELECT} AND seq > ? {{}} ORDER BY seq LIMIT ?"
 _SUMMARIES = """
 SELECT id, started_at, ended_at, config, model, count(event.kind),
     count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent, user, expert,
@@ -126,9 +126,7 @@ class SqliteStore(InDatabase):
 
     def read(self, session: str, *, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
         """A session's records in order, of the given kinds or of all; `limit` keeps the newest."""
-        wanted = ", ".join("?" * len(kinds))
-        where = f"AND kind IN ({wanted}) " if kinds else ""
-        sql = f"{_SELECT} {where}ORDER BY seq DESC LIMIT ?"
+        sql = f"{_SELECT} {_of_kinds(kinds)} ORDER BY seq DESC LIMIT ?"
         rows = self._database.rows(sql, (as_column(session), *kinds, -1 if limit is None else max(limit, 0)))
         records = list(self._readable(session, reversed(rows)))
         self.skipped = len(rows) - len(records)
@@ -140,10 +138,11 @@ class SqliteStore(InDatabase):
             self._readable(session, self._database.rows(_BETWEEN, (as_column(session), after, until)))
         )
 
-    def stream(self, session: str) -> Iterator[Record]:
+    def stream(self, session: str, kinds: Sequence[str] = ()) -> Iterator[Record]:
         """The records that `read` returns, _PART of them in memory at a time. Raises StoreError."""
-        after = -1
-        while rows := self._database.rows(_NEXT_PART, (as_column(session), after, _PART)):
+        # Not by the index of kinds: every part would be sorted anew.
+        after, sql = -1, _NEXT_PART.format(_of_kinds(kinds, "+kind"))
+        while rows := self._database.rows(sql, (as_column(session), after, *kinds, _PART)):
             yield from self._readable(session, rows)
             after = rows[-1][0]
 
@@ -236,6 +235,10 @@ class SqliteStore(InDatabase):
         self.close()
 
 
+def _of_kinds(kinds: Sequence[str], column: str = "kind") -> str:
+    return f"AND {column} IN ({', '.join('?' * len(kinds))})" if kinds else ""
+
+
 def _row(record: Record, event: Event) -> tuple[Any, ...]:
     tool = _text_of(event, "tool")
     server = _text_of(event, "server") or (tool.partition(":")[0] if tool else None)
@@ -303,8 +306,8 @@ class MemoryStore:
     def between(self, session: str, after: int, until: int) -> list[Record]:
         return [record for record in self.read(session) if after < record.seq <= until]
 
-    def stream(self, session: str) -> Iterator[Record]:
-        yield from self.read(session)
+    def stream(self, session: str, kinds: Sequence[str] = ()) -> Iterator[Record]:
+        yield from self.read(session, kinds=kinds)
 
     def version(self) -> StoreVersion:
         changes = {

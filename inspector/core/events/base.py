@@ -40,8 +40,11 @@ class _EventType(StructMeta):
         return super().__new__(mcls, name, bases, namespace | told, **options)
 
 
-class Event(Struct, frozen=True, metaclass=_EventType):
-    """Something that happened. `kind` names its type in the store and on the screen."""
+class Event(Struct, frozen=True, gc=False, metaclass=_EventType):
+    """Something that happened. `kind` names its type in the store and on the screen.
+
+    None refers to itself, so that the collector of cycles need not look at them: sessions have many.
+    """
 
     kind: ClassVar[str] = ""
     derived: ClassVar[tuple[str, ...]] = ()
@@ -60,7 +63,7 @@ class Event(Struct, frozen=True, metaclass=_EventType):
         raise NotImplementedError
 
 
-class Record(Struct, frozen=True):
+class Record(Struct, frozen=True, gc=False):
     """An event in a stream. `seq` counts from 1 within a session; `at` is in seconds since 1970, UTC."""
 
     session: str

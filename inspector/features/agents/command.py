@@ -117,7 +117,7 @@ class MachineLibrary:
 
     def findings(self, session: str) -> Findings:
         """What a session shows; what its tools returned is not read for it."""
-        return findings(self._store.read(session, kinds=KINDS), self._prices)
+        return findings(self._store.stream(session, KINDS), self._prices)
 
 
 def looked_at(agent: str) -> Found:

@@ -27,7 +27,7 @@ from inspector.core.events import (
 from inspector.core.turns import ModelCall, Turn, turns
 from inspector.features.agents.reported import Answer, Reported, reported
 from inspector.features.agents.transcript import TOTALS
-from inspector.session.miss import Miss, misses
+from inspector.session.miss import Miss, MissCause, unused_in
 
 HOUR, FIVE_MINUTES = 3600.0, 300.0
 # No provider keeps a shorter prefix, so a smaller loss is a mark that moved and not a cache that was lost.
@@ -70,28 +70,34 @@ class CacheRewrite(Struct, frozen=True):
         return self.causes[0]
 
 
-def cache_rewrites(records: Iterable[Record]) -> tuple[CacheRewrite, ...]:
-    """Every rewrite in a session's records; model calls that report no cache are passed over.
+class CacheRewrites:
+    """Every rewrite in a session's records so far; model calls that report no cache are passed over.
 
     Idle time is counted from answer to answer: of a real agent nobody records when a request was sent.
     """
-    found: list[CacheRewrite] = []
-    happened: set[RewriteCause] = set()
-    cached, at = 0, 0.0
-    for record in records:
-        event = record.event
-        if record.kind in _CAUSE:
-            happened.add(_CAUSE[record.kind])
-        elif isinstance(event, ModelResponded) and event.finish_reason == TOTALS:
-            continue
-        elif isinstance(event, ModelResponded) and event.usage.cached_tokens is not None:
-            lost = cached - event.usage.cached_tokens
-            if lost >= LEAST:
-                causes = _causes(happened, record.at - at)
-                found.append(CacheRewrite(event.call, lost, causes))
-            cached, at = event.usage.cached_tokens + (event.usage.written_tokens or 0), record.at
-            happened.clear()
-    return tuple(found)
+
+    def __init__(self) -> None:
+        self.found: tuple[CacheRewrite, ...] = ()
+        self._happened: set[RewriteCause] = set()
+        self._cached, self._at = 0, 0.0
+
+    def add(self, records: Iterable[Record]) -> None:
+        """Go on with these records."""
+        for record in records:
+            event = record.event
+            if record.kind in _CAUSE:
+                self._happened.add(_CAUSE[record.kind])
+            elif isinstance(event, ModelResponded) and event.finish_reason != TOTALS:
+                self._answered(event, record.at)
+
+    def _answered(self, event: ModelResponded, at: float) -> None:
+        if event.usage.cached_tokens is None:
+            return
+        lost = self._cached - event.usage.cached_tokens
+        if lost >= LEAST:
+            self.found += (CacheRewrite(event.call, lost, _causes(self._happened, at - self._at)),)
+        self._cached, self._at = event.usage.cached_tokens + (event.usage.written_tokens or 0), at
+        self._happened.clear()
 
 
 def _causes(happened: set[RewriteCause], idle: float) -> tuple[RewriteCause, ...]:
@@ -212,21 +218,24 @@ class Findings(Struct):
 
 
 def findings(records: Iterable[Record], prices: Callable[[str], Prices | None]) -> Findings:
-    """Sum up one session's records, at least those of `KINDS`. `prices` takes the name of a model."""
-    stream = list(records)
-    found = Findings(stream[0].session if stream else "")
+    """Sum up one session's records, at least those of `KINDS`; each is read once, and none is kept.
+
+    `prices` takes the name of a model.
+    """
+    found, rewrites, missed = Findings(""), CacheRewrites(), list[Miss]()
     tokens: dict[str, int] = {}
-    for turn in turns(stream):
-        found.agent, found.model = turn.session.agent, turn.session.model
+    for turn in turns(records):
+        found.session, found.agent, found.model = turn.session.id, turn.session.agent, turn.session.model
         _add_servers(found, turn)
         _add_calls(found, turn, tokens, prices)
-    found.misses = misses(stream)
-    for miss in found.misses:
+        missed += (miss for miss in unused_in(turn) if miss.cause is not MissCause.ENDED)
+        rewrites.add(turn.records)
+    found.misses, found.rewrites = tuple(missed), rewrites.found
+    for miss in missed:
         for server in {tool_id.partition(":")[0] for tool_id in miss.found}:
             found.server(server).missed += 1
     for use in found.servers.values() if not found.model_calls else ():
         use.given |= use.known - use.deferred
-    found.rewrites = cache_rewrites(stream)
     return found
 
 
@@ -283,7 +292,9 @@ def _add_request(found: Findings, call: ModelCall, tokens: dict[str, int]) -> No
         server.tokens += size
         server.given.add(tool_id)
         used.definition = size
-        used.add(ToolUse(requests=1, unsized=int(not size), sent=size))
+        used.requests += 1
+        used.unsized += not size
+        used.sent += size
 
 
 class AgentReport(Struct, frozen=True):

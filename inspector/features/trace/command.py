@@ -1,6 +1,6 @@
 """`toolsight sessions`: those recorded, one as its timeline, events or spans, and what calls follow what."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -71,7 +71,7 @@ def sessions(context: click.Context, /, chosen: Options) -> None:
         show(list(map(to_builtins, stored)), [Table.of(_SESSIONS, stored) if stored else empty])
 
 
-def _say_spans(records: Sequence[Record], *, content: bool) -> None:
+def _say_spans(records: Iterable[Record], *, content: bool) -> None:
     """Print the records as spans, an export a line."""
     from inspector.features.trace.metrics.spans import export_lines, spans
 
@@ -146,7 +146,7 @@ def show_session(
     require_nobody(chosen)
     with _opened(session, chosen) as (store, found):
         if form == SPANS:
-            _say_spans(store.read(found), content=content)
+            _say_spans(store.stream(found), content=content)
         elif form == TIMELINE:
             _show_timeline(store, found)
         else:
@@ -158,12 +158,20 @@ def _show_timeline(store: EventStore, session: str) -> None:
     from inspector.features.agents.facts import tools_json, tools_shown
     from inspector.features.agents.finding import KINDS, by_tokens, findings
     from inspector.features.trace.facts import timeline_report
-    from inspector.session.timeline import Timeline
+    from inspector.session.timeline import KINDS as TIMELINE_KINDS, Timeline
 
-    shown = Timeline.of(store.stream(session))
-    tools = by_tokens([findings(store.read(session, kinds=KINDS), lambda _model: None)])
-    data = _timeline_json(session, shown) | {"tools": tools_json(tools)}
-    show(data, chain(timeline_report(session, shown, drawn=is_gathered()), tools_shown(tools)))
+    shown = Timeline()
+
+    def read() -> Iterator[Record]:
+        for record in store.stream(session, sorted({*TIMELINE_KINDS, *KINDS})):
+            shown.after(record)
+            yield record
+
+    tools = by_tokens([findings(read(), lambda _model: None)])
+    if is_json():
+        say_json(_timeline_json(session, shown) | {"tools": tools_json(tools)})
+    else:
+        say_report(chain(timeline_report(session, shown, drawn=is_gathered()), tools_shown(tools)))
 
 
 def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:
@@ -242,11 +250,11 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def _read(store: EventStore, sessions: Sequence[str], kinds: Sequence[str]) -> Iterator[Record]:
-    """The events of these kinds; one session is in memory at a time."""
+    """The events of these kinds; none is kept in memory."""
     with Progress() as progress:
         for number, session in enumerate(sessions, start=1):
             progress("reading sessions", number, len(sessions))
-            yield from store.read(session, kinds=kinds)
+            yield from store.stream(session, kinds)
 
 
 def since(text: str, now: float) -> float:

@@ -14,7 +14,7 @@ from inspector.core.events import (
     UserSaid,
 )
 from inspector.core.message import Usage
-from inspector.features.agents.finding import CacheRewrite, RewriteCause, cache_rewrites
+from inspector.features.agents.finding import CacheRewrite, CacheRewrites, RewriteCause
 
 
 def call(number: int, read: int | None, written: int | None) -> list[Event]:
@@ -26,7 +26,9 @@ def rewrites(*between: Event, read: int = 0, seconds: float = 10.0) -> tuple[Cac
     """What is found where 12,000 tokens were left in the cache, and the next call reads `read`."""
     first, second = call(1, 10_000, 2_000), call(2, read, 30_000)
     stream = [(0.0, event) for event in first] + [(seconds, event) for event in (*between, *second)]
-    return cache_rewrites(Record("s", seq, at, event) for seq, (at, event) in enumerate(stream, start=1))
+    found = CacheRewrites()
+    found.add(Record("s", seq, at, event) for seq, (at, event) in enumerate(stream, start=1))
+    return found.found
 
 
 COMPACTED = ContextReduced("compaction", 100, 0, 3, "all")
@@ -65,5 +67,7 @@ def test_a_rewrite_has_every_cause_that_applies_the_surest_first(
 
 def test_a_cause_counts_for_the_next_call_alone() -> None:
     stream = [*call(1, 9_000, 0), COMPACTED, *call(2, 9_000, 0), *call(3, 0, 0)]
-    [found] = cache_rewrites(Record("s", seq, 1.0, event) for seq, event in enumerate(stream, start=1))
-    assert (found.call, found.cause) == (3, RewriteCause.UNKNOWN)
+    found = CacheRewrites()
+    found.add(Record("s", seq, 1.0, event) for seq, event in enumerate(stream, start=1))
+    [one] = found.found
+    assert (one.call, one.cause) == (3, RewriteCause.UNKNOWN)
