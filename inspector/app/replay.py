@@ -27,6 +27,7 @@ from inspector.mcp.reading import Offers
 from inspector.search.answer.retrieval import Retrieval
 from inspector.session.server_change import ServerSource
 from inspector.session.setup import Setup
+from inspector.session.timeline import COST_KINDS, KINDS
 from inspector.session.view import SessionView, TokenView
 from inspector.session.workbench import Workbench
 from inspector.tokens.delivery import APPEND, DefinitionLoader, system_text, tools_array
@@ -139,7 +140,9 @@ class Replay:
         if kept := [one for one in self._kept if one.session == session_id]:
             return Stream(session_id, lambda after, until: [r for r in kept if after < r.seq <= until], kept)
         is_live = self._bench.is_recorded_elsewhere(session_id)
-        stream = self._stream(session_id, self._bench.recorded_stream(session_id))
+        newest = self._bench.recorded(session_id, limit=1)
+        shown = self._bench.recorded_stream(session_id, (*KINDS, *COST_KINDS))
+        stream = self._stream(session_id, shown, newest[0].seq if newest else 0)
         stream.is_live = is_live
         return stream
 
@@ -149,8 +152,8 @@ class Replay:
         is_live = self._bench.is_recorded_elsewhere(stream.session_id)
         return self._bench.recorded_between(stream.session_id, stream.last, _NEWEST), is_live
 
-    def _stream(self, session_id: str, records: Iterable[Record] = ()) -> Stream:
-        return Stream(session_id, partial(self._bench.recorded_between, session_id), records)
+    def _stream(self, session_id: str, records: Iterable[Record] = (), last: int = 0) -> Stream:
+        return Stream(session_id, partial(self._bench.recorded_between, session_id), records, last)
 
     def moment(self, stream: Stream, column: int) -> View:
         """Return the view at a timeline column, marked as a replay."""

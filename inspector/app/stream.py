@@ -1,7 +1,5 @@
 """A session's records as a replay needs them: any range, the state at any record, and the timeline."""
 
-from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from threading import RLock
@@ -105,15 +103,19 @@ class Stream:
     longest. Everything may be called from any thread.
     """
 
-    def __init__(self, session_id: str, read: Reader, records: Iterable[Record] = ()) -> None:
-        """`read` is asked again for records that were given to `extend`, so it has to have them by then."""
+    def __init__(self, session_id: str, read: Reader, records: Iterable[Record] = (), last: int = 0) -> None:
+        """`records` are all up to number `last`, or at least those that a timeline is made of.
+
+        `read` is asked again for records that were given to `extend`, so it has to have them by then.
+        """
         self.session_id = session_id
         self.is_live = False
         """Whether another program was still recording it when it was read last."""
         self.timeline = Timeline()
-        self._seqs = array("q")
+        self.last = last
+        """The number of the newest record, 0 if there is none."""
         self.between = read
-        self._cached = lru_cache(_BLOCKS)(self._read_block)
+        self._cached = lru_cache(_BLOCKS)(read)
         self._checkpoints = [SessionState()]
         self._last = (0, SessionState())
         self._lock = RLock()
@@ -122,24 +124,16 @@ class Stream:
     def extend(self, records: Iterable[Record]) -> None:
         """Append new records."""
         for record in records:
-            self._seqs.append(record.seq)
             self.timeline.after(record)
-
-    def __len__(self) -> int:
-        return len(self._seqs)
-
-    @property
-    def last(self) -> int:
-        """The number of the newest record, 0 if there is none."""
-        return self._seqs[-1] if self._seqs else 0
+            self.last = max(self.last, record.seq)
 
     def until(self, seq: int) -> Iterator[Record]:
         """The records up to and including that number, a block of them in memory at a time."""
-        return self._between(0, bisect_right(self._seqs, seq))
+        return self._between(0, seq)
 
     def state(self, seq: int) -> SessionState:
         """The state after the record of that number."""
-        end = bisect_right(self._seqs, seq)
+        end = min(seq, self.last)
         wanted = end // CHECKPOINT
         with self._lock:
             while len(self._checkpoints) <= wanted:
@@ -154,7 +148,7 @@ class Stream:
 
     def feed(self, seq: int) -> tuple[Record, ...]:
         """The newest events at that moment, as the bridge gathers them."""
-        end = bisect_right(self._seqs, seq)
+        end = min(seq, self.last)
         newest: list[Record] = []
         while end and len(newest) < KEPT_IN_FEED:
             start = max((end - 1) // _BLOCK * _BLOCK, 0)
@@ -168,16 +162,10 @@ class Stream:
         return calls[column - 1].seq if 0 < column <= len(calls) else self.last
 
     def _between(self, start: int, end: int) -> Iterator[Record]:
-        end = min(end, len(self._seqs))
+        end = min(end, self.last)
         while start < end:
-            number, within = divmod(start, _BLOCK)
+            first = start // _BLOCK * _BLOCK
             # A block that still grows is read anew once it has grown.
-            size = min(len(self._seqs) - number * _BLOCK, _BLOCK)
-            part = self._cached(number, size)[within : within + end - start]
-            start += len(part)
-            yield from part
-
-    def _read_block(self, number: int, size: int) -> Sequence[Record]:
-        first = number * _BLOCK
-        before = self._seqs[first - 1] if first else self._seqs[0] - 1
-        return self.between(before, self._seqs[first + size - 1])
+            block = self._cached(first, min(first + _BLOCK, self.last))
+            yield from (record for record in block if start < record.seq <= end)
+            start = first + _BLOCK

@@ -239,13 +239,13 @@ class RunningSession:
         """What tells whether the sessions in the store are others than before. Raises StoreError."""
         return self.ports.store.version()
 
-    def recorded(self, session_id: str, kinds: Sequence[str] = ()) -> list[Record]:
-        """The stream of a session in the store, or what there is of these kinds. Raises StoreError."""
-        return self.ports.store.read(session_id, kinds=kinds) if self._is_seen(session_id) else []
+    def recorded(self, session: str, kinds: Sequence[str] = (), limit: int | None = None) -> list[Record]:
+        """The stream of a session in the store, or the newest of these kinds. Raises StoreError."""
+        return self.ports.store.read(session, kinds=kinds, limit=limit) if self._is_seen(session) else []
 
-    def recorded_stream(self, session_id: str) -> Iterable[Record]:
+    def recorded_stream(self, session_id: str, kinds: Sequence[str]) -> Iterable[Record]:
         """The same, read in parts: a long session need not fit into memory. Raises StoreError."""
-        return self.ports.store.stream(session_id) if self._is_seen(session_id) else ()
+        return self.ports.store.stream(session_id, kinds) if self._is_seen(session_id) else ()
 
     def recorded_between(self, session_id: str, after: int, until: int) -> list[Record]:
         """Those with a number above the first and up to the second one. Raises StoreError."""

@@ -24,7 +24,7 @@ from inspector.core.events import (
 from inspector.core.fold import apply
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding, SessionState
-from inspector.session.timeline import Timeline
+from inspector.session.timeline import COST_KINDS, KINDS, Timeline
 from inspector.session.verdict import Answer, Verdict
 from inspector.tokens.break_even import BreakEven
 from tests.core.test_event import records
@@ -197,3 +197,15 @@ def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_
     assert [lane.tool for lane in timeline.lanes] == ["shop:get"]
     started = SessionStarted("c", (), "", "m", "m", 1, settings={"binding": {"always_include": ["calc:*"]}})
     assert [lane.tool for lane in Timeline.of(records([started, CATALOG])).lanes] == ["calc:evaluate"]
+
+
+@given(streams)
+def test_a_timeline_needs_no_other_kinds_than_it_says(stream: list[Event]) -> None:
+    """Whoever reads a long session decodes these alone."""
+    everything = records(stream)
+    whole = Timeline.of(everything)
+    of_kinds = Timeline.of(one for one in everything if one.kind in (*KINDS, *COST_KINDS))
+    assert (of_kinds.calls, of_kinds.lanes, of_kinds.costs) == (whole.calls, whole.lanes, whole.costs)
+    assert of_kinds.tally(of_kinds.now) == whole.tally(whole.now)
+    without_costs = Timeline.of(one for one in everything if one.kind in KINDS)
+    assert (without_costs.calls, without_costs.lanes) == (whole.calls, whole.lanes)

@@ -75,7 +75,8 @@ def test_a_session_read_in_parts_has_every_record_once_and_in_order(store: Event
     stream = [Record("s", seq, 1.0, CALL) for seq in range(1, length + 1)]
     store.append_all(stream)
     other = fill(store, STARTED, SEARCH, CALL, RESULT, session="another")
-    assert list(store.stream("s")) == store.read("s") == stream
+    assert list(store.stream("s")) == list(store.stream("s", [CALL.kind])) == store.read("s") == stream
+    assert list(store.stream("s", [RESULT.kind])) == []
     assert store.read("another") == other
 
 

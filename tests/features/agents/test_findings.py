@@ -1,11 +1,15 @@
 """What sessions of agents show: misses, tools that were loaded for nothing, servers, money."""
 
+import gc
+import sys
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import example, given, strategies as st
 from msgspec.structs import replace
 
 from inspector.core.budget import Prices
-from inspector.core.events import CallFinished
+from inspector.core.events import CallFinished, Record, TurnEnded, UserSaid
 from inspector.core.message import Usage
 from inspector.features.agents.finding import Findings, agent_report, findings
 from inspector.features.agents.importing import Importer
@@ -164,3 +168,17 @@ def test_an_answer_that_two_sessions_hold_is_paid_once() -> None:
     assert fork.reported.calls == 2
     report = agent_report([parent, fork, numbered, nameless])
     assert (report.reported.calls, report.reported.input) == (6, 6000)
+
+
+def test_no_record_of_a_turn_that_is_over_is_kept() -> None:
+    """A session may have millions."""
+    first = Record("s", 1, 1.0, UserSaid("late orders"))
+    unused = sys.getrefcount(first)
+
+    def read() -> Iterator[Record]:
+        yield first
+        yield from records([TurnEnded("answered", ""), UserSaid("next"), TurnEnded("answered", "")], "s")
+        gc.collect()
+        assert sys.getrefcount(first) == unused
+
+    findings(read(), lambda _model: None)

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from inspector.core.events import AnswerStreamed, Event
+from inspector.store.codec import decode
 from inspector.store.store import SqliteStore
 from tests.core.test_event import records
 from tests.session.test_timeline import STORY
-from tests.support.commands import Toolsight
+from tests.support.commands import Toolsight, in_process
 
 
 @pytest.fixture(scope="module")
@@ -27,3 +29,24 @@ def test_calls_and_moves_are_printed_with_every_reason(toolsight: Toolsight) -> 
     assert "2 tools were deferred throughout" in printed.stdout
     assert "loads 1, evictions 1" in printed.stdout
     assert "accuracy 100 %" in printed.stdout
+
+
+def test_a_session_is_shown_without_decoding_what_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many answers arrived in pieces, and in one pass."""
+    database = tmp_path / "long.db"
+    toolsight = in_process({"TOOLSIGHT_DB": str(database), "XDG_STATE_HOME": str(tmp_path)})
+    decoded: list[str] = []
+
+    def counted(kind: str, payload: str) -> Event:
+        decoded.append(kind)
+        return decode(kind, payload)
+
+    with SqliteStore(database) as store:
+        store.append_all(records([*STORY, *[AnswerStreamed("word ")] * 600], "20260101-c"))
+    monkeypatch.setattr("inspector.store.store.decode", counted)
+    for form in ([], ["--json"]):
+        decoded.clear()
+        assert toolsight("sessions", "show", "20260101-c", *form).exit_code == 0
+        assert len(decoded) == len(STORY)
