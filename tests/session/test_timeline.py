@@ -18,6 +18,7 @@ from inspector.core.events import (
     SessionStarted,
     ToolEvicted,
     ToolLoaded,
+    ToolRefreshed,
     TurnEnded,
     UserSaid,
 )
@@ -200,6 +201,8 @@ def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_
 
 
 @given(streams)
+@example([CATALOG, CallRejected("c", "a:b", "x", "y"), TurnEnded("answered", ""), CallStarted("c", "a:b", {})])
+@example([CATALOG, ToolRefreshed("calc:evaluate", "search")])
 def test_a_timeline_needs_no_other_kinds_than_it_says(stream: list[Event]) -> None:
     """Whoever reads a long session decodes these alone."""
     everything = records(stream)
