@@ -22,7 +22,7 @@ from inspector.core.events import (
     TurnEnded,
     UserSaid,
 )
-from inspector.core.fold import apply
+from inspector.core.fold import apply, fold
 from inspector.core.ranking import SearchReport, SearchRequest
 from inspector.core.session import Binding, SessionState
 from inspector.session.timeline import COST_KINDS, KINDS, Timeline
@@ -201,14 +201,27 @@ def test_a_tool_that_is_pinned_by_name_has_a_lane_and_a_server_that_never_waits_
 
 
 @given(streams)
-@example([CATALOG, CallRejected("c", "a:b", "x", "y"), TurnEnded("answered", ""), CallStarted("c", "a:b", {})])
+@example(
+    [CATALOG, CallRejected("c", "a:b", "x", "y"), TurnEnded("answered", ""), CallStarted("c", "a:b", {})]
+)
 @example([CATALOG, ToolRefreshed("calc:evaluate", "search")])
 def test_a_timeline_needs_no_other_kinds_than_it_says(stream: list[Event]) -> None:
     """Whoever reads a long session decodes these alone."""
     everything = records(stream)
-    whole = Timeline.of(everything)
-    of_kinds = Timeline.of(one for one in everything if one.kind in (*KINDS, *COST_KINDS))
-    assert (of_kinds.calls, of_kinds.lanes, of_kinds.costs) == (whole.calls, whole.lanes, whole.costs)
-    assert of_kinds.tally(of_kinds.now) == whole.tally(whole.now)
+    state = fold(everything)
+    timeline = Timeline.of(one for one in everything if one.kind in (*KINDS, *COST_KINDS))
     without_costs = Timeline.of(one for one in everything if one.kind in KINDS)
-    assert (without_costs.calls, without_costs.lanes) == (whole.calls, whole.lanes)
+    assert (timeline.calls, timeline.lanes) == (without_costs.calls, without_costs.lanes)
+    assert tuple(timeline.costs.values()) == state.costs
+    tally = timeline.tally(timeline.now)
+    for name in (
+        "searches",
+        "loads",
+        "evictions",
+        "rejections",
+        "refusals",
+        "recoveries",
+        "loops",
+        "accuracy",
+    ):
+        assert getattr(tally, name) == getattr(state, name)
