@@ -191,14 +191,14 @@ def _live(tools: Sequence[Tool]) -> float:
 
 
 def _change(retrieval: Retrieval, tools: Sequence[Tool]) -> float:
-    """From a changed list of tools to a search that finds the new one."""
+    """Processor time from a changed list of tools to a search that finds the new one."""
     times = []
     for round_ in range(5):
         new = Tool("server0", f"xylophone_tuner_{round_}", "Tunes a xylophone.")
-        started = time.perf_counter()
+        started = time.process_time()
         retrieval.use_index(retrieval.index.updated([*tools[:-1], new]))
         report = retrieval.search(SearchRequest("tune the xylophone"), bound=()).report
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
         assert report.results[0].tool_id == new.id
     return statistics.median(times) * 1000
 
