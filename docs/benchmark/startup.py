@@ -3,6 +3,7 @@
 The app against a bare Textual app, in a pseudo-terminal: the clock stops when the title is on the screen, and
 once more when the session page, with its prompt, has replaced the first frame. `toolsight servers` against a
 script of the SDK that lists the same server: the processor seconds of the one process, without the server's.
+Commands that only read against a click program that prints its help.
 
 All are started in turns, so that a busy machine slows all; what counts are the ratios of the medians.
 """
@@ -42,7 +43,16 @@ asyncio.run(main())
 SERVERS = "from inspector.cli import main; main()"
 _TELL_CPU = "import atexit, sys, time; atexit.register(lambda: print(time.process_time(), file=sys.stderr))\n"
 SERVER = Path(__file__).parents[2] / "fixtures" / "servers" / "calc.py"
-FRAME_TARGET, PAGE_TARGET, SERVERS_TARGET = 1.5, 3.0, 1.5
+CLICK = """
+import click
+@click.group()
+def program() -> None: ...
+@program.command()
+def one() -> None: ...
+program(["--help"])
+"""
+FRAME_TARGET, PAGE_TARGET, SERVERS_TARGET = 1.1, 3.0, 1.15
+COMMANDS = {"--help": 3.0, "sessions": 5.0, "sessions metrics": 5.0, "clients": 5.0, "config settings": 5.0}
 
 
 def seconds_until(text: bytes, argv: list[str], environment: dict[str, str]) -> float:
@@ -69,17 +79,25 @@ def main() -> int:
         configuration.write_text(json.dumps({"mcpServers": {"calc": server}}))
         command = ["servers", "--config", str(configuration), "--approve"]
         demo = [sys.executable, "-m", "inspector", "demo"]
-        bare, frame, page, listing, servers = [], [], [], [], []
+        bare, frame, page, listing, servers, click = [], [], [], [], [], []
+        commands: dict[str, list[float]] = {words: [] for words in COMMANDS}
         for _ in range(ROUNDS):
             bare.append(seconds_until(b"Toolsight", [sys.executable, "-c", BARE], environment))
             frame.append(seconds_until(b"Toolsight", demo, environment))
             page.append(seconds_until(b"Conversation", demo, environment))
             listing.append(processor_seconds(LISTING, [str(SERVER)], environment))
             servers.append(processor_seconds(SERVERS, command, environment))
+            click.append(processor_seconds(CLICK, [], environment))
+            for words, taken in commands.items():
+                taken.append(processor_seconds(SERVERS, words.split(), environment))
     told = (
         _told("first frame", frame, "a bare Textual app", bare, FRAME_TARGET),
         _told("session page", page, "a bare Textual app", bare, PAGE_TARGET),
         _told("toolsight servers, CPU", servers, "a script of the SDK", listing, SERVERS_TARGET),
+        *(
+            _told(f"toolsight {words}, CPU", taken, "a bare click program", click, COMMANDS[words])
+            for words, taken in commands.items()
+        ),
     )
     return 0 if all(told) else 1
 
