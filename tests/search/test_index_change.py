@@ -93,11 +93,14 @@ def test_an_older_index_answers_as_before_while_newer_ones_grow() -> None:
             embedded(newer.updated([*tools[number:], Tool("new", f"orders_{number}")]), semantics)
         )
     assert ranker.rank(QUERY).values.tolist() == before
+    newest = CatalogRankers(newer, DiscoverySettings()).get("hybrid")
+    of_newest = newest.rank(QUERY).values.tolist()
     # Two newer ones of the same index: the second has a table of its own.
     fresh, again = memory_semantics(), embedded(index.updated(tools[1:]), semantics)
     anew = embedded(ToolIndex(tools[1:], semantics=fresh), fresh)
     rankings = [CatalogRankers(one, DiscoverySettings()).get("hybrid").rank(QUERY) for one in (again, anew)]
     assert rankings[0].values.tolist() == rankings[1].values.tolist()
+    assert newest.rank(QUERY).values.tolist() == of_newest
 
 
 POOL = catalog(8)
