@@ -103,6 +103,16 @@ def test_an_older_index_answers_as_before_while_newer_ones_grow() -> None:
     assert newest.rank(QUERY).values.tolist() == of_newest
 
 
+def test_two_changes_of_one_index_do_not_meet() -> None:
+    semantics, tools = memory_semantics(), catalog(40)
+    index = embedded(ToolIndex(tools, semantics=semantics), semantics)
+    one = embedded(index.updated([*tools, Tool("s0", "list_late_orders", "List late orders.")]), semantics)
+    ranker = CatalogRankers(one, DiscoverySettings()).get("hybrid")
+    before = ranker.rank(QUERY).values.tolist()
+    embedded(index.updated([*tools, Tool("s0", "tune_piano", "Tune a piano.")]), semantics)
+    assert ranker.rank(QUERY).values.tolist() == before
+
+
 POOL = catalog(8)
 CHANGES = st.lists(st.permutations(POOL).flatmap(lambda tools: st.integers(0, 8).map(lambda n: tools[:n])))
 
