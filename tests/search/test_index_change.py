@@ -109,6 +109,7 @@ def test_two_changes_of_one_index_do_not_meet() -> None:
     one = embedded(index.updated([*tools, Tool("s0", "list_late_orders", "List late orders.")]), semantics)
     ranker = CatalogRankers(one, DiscoverySettings()).get("hybrid")
     before = ranker.rank(QUERY).values.tolist()
+    semantics.settle(one.vectors)
     embedded(index.updated([*tools, Tool("s0", "tune_piano", "Tune a piano.")]), semantics)
     assert ranker.rank(QUERY).values.tolist() == before
 
