@@ -39,7 +39,7 @@ def _contrast(part: Segment) -> float:
     def luminance(color: Any) -> float:
         parts = (value / 255 for value in color.get_truecolor())
         red, green, blue = (x / 12.92 if x <= 0.03928 else ((x + 0.055) / 1.055) ** 2.4 for x in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        return float(0.2126 * red + 0.7152 * green + 0.0722 * blue)
 
     assert part.style is not None
     low, high = sorted(luminance(one) for one in (part.style.color, part.style.bgcolor))

@@ -116,7 +116,7 @@ async def test_what_was_read_is_gone_in_a_replay() -> None:
         await says(pilot, "Open all day.")
         replay: Replay = pilot.app.replay  # type: ignore[attr-defined]
         stream = replay.catch_up()
-        replay.show(stream, len(stream), replay.moment(stream, len(stream)))
+        replay.show(stream, stream.last, replay.moment(stream, stream.last))
         await says(pilot, "Not connected.")
         assert "Open all day." not in seen(pilot)
         assert resources.rows.records == ()
