@@ -160,10 +160,14 @@ async def test_a_user_reads_the_sessions_recorded_of_that_user_alone() -> None:
         await rig.bench.see_as("ada")
         assert [one.id for one in rig.bench.recorded_sessions()] == ["s-2"]
         assert rig.bench.recorded("s") == []
+        assert list(rig.bench.recorded_stream("s", ())) == []
+        assert rig.bench.recorded_between("s", 0, 9) == []
         assert not rig.bench.is_recorded_elsewhere("s")
         await rig.bench.see_as("bob")
         assert {one.id for one in rig.bench.recorded_sessions()} == {"s", "s-3"}
         assert rig.bench.recorded("s")
+        assert list(rig.bench.recorded_stream("s", ()))
+        assert rig.bench.recorded_between("s", 0, 9)
         assert rig.bench.is_recorded_elsewhere("s")
 
 
