@@ -30,7 +30,7 @@ _MARKER_START = "[redacted"
 _MARKER = expression(r"(\[redacted(?: [^\[\]\n]{1,200})?\])")
 _SHORTEST_CERTAIN = 8
 _CACHED_LENGTH = 200
-_CACHED_TEXTS = 32_768
+_CACHED_TEXTS, _CACHED_KEYS = 32_768, 1_024
 _CLOSED_TYPES = (float, int, bool, NoneType, Enum)
 _HARMLESS_TYPES = frozenset({float, int, bool, NoneType})
 
@@ -101,6 +101,9 @@ class Redactor:
         self._secrets = secrets if isinstance(secrets, Secrets) else Secrets(secrets)
         self._is_named = named
         self._done: dict[int, Any] = {}
+        self._are_clean = lru_cache(maxsize=_CACHED_KEYS)(
+            lambda _version, keys: all(self.value(key) is key for key in keys)
+        )
         self._follow()
 
     def _follow(self) -> None:
@@ -151,6 +154,10 @@ class Redactor:
         return redacted
 
     def _mapping(self, value: Mapping[Any, Any]) -> Mapping[Any, Any]:
+        # The inputs of scores: some hundred in a search, of a few kinds.
+        is_harmless = _HARMLESS_TYPES.issuperset(map(type, value.values()))
+        if is_harmless and self._are_clean(self._secrets.version, tuple(value)):
+            return value
         changed = False
         found: dict[Any, Any] = {}
         for key, item in value.items():

@@ -1,7 +1,11 @@
 """Names that are close to another one, and texts shortened for summaries."""
 
 import re
+from bisect import insort
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from operator import itemgetter
 from typing import Any, cast
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
@@ -37,18 +41,29 @@ def closest(
     from difflib import SequenceMatcher
 
     wanted, known = _words(name), tuple(dict.fromkeys(candidates))
-    in_order, sorted_words = SequenceMatcher(b="".join(wanted)), SequenceMatcher(b="".join(sorted(wanted)))
-    scored = []
+    joined = "".join(wanted)
+    in_order, sorted_words = SequenceMatcher(b=joined), SequenceMatcher(b="".join(sorted(wanted)))
+    letters = tuple(Counter(joined).items())
+    read = []
     for place, candidate in enumerate(known):
         server, _, own = candidate.rpartition(":")
         mentioned = [word for word in _words(server) if word in wanted] if server else []
         words = mentioned + _words(own)
+        text = "".join(words)
+        # Words in any order have no more in common than their letters.
+        common = sum([min(times, text.count(letter)) for letter, times in letters if letter in text])
+        length = len(joined) + len(text)
+        read.append((2 * common / length if length else 1.0, place, words))
+    best: list[tuple[float, int]] = []
+    for most, place, words in sorted(read, key=itemgetter(0), reverse=True):
+        if most < (max(cutoff, -best[limit - 1][0]) if len(best) >= limit else cutoff):
+            break
         in_order.set_seq1("".join(words))
         sorted_words.set_seq1("".join(sorted(words)))
         likeness = max(in_order.ratio(), sorted_words.ratio())
         if likeness >= cutoff:
-            scored.append((-likeness, place))
-    return tuple(known[place] for _, place in sorted(scored)[: max(limit, 0)])
+            insort(best, (-likeness, place))
+    return tuple(known[place] for _, place in best[:limit])
 
 
 def did_you_mean(what: str, name: str, known: Sequence[str]) -> str:
@@ -57,6 +72,7 @@ def did_you_mean(what: str, name: str, known: Sequence[str]) -> str:
     return f"{what}: {near}." if near else ""
 
 
+@lru_cache(maxsize=8_192)
 def _words(name: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(name)] or [name.casefold()]
 

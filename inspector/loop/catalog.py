@@ -213,6 +213,7 @@ class CatalogNews:
         self._told: list[tuple[NoteMessage, _Servers]] = []
         self._known: dict[str, Tool] = {}
         self._tools: Mapping[str, Tool] = {}
+        self._untold: Mapping[str, Tool] = {}
         self.withdrawn: Mapping[str, Tool] = {}
         """The tools that the model has been told of and may not know since the last change, by id."""
 
@@ -229,7 +230,7 @@ class CatalogNews:
             if not audience.admits(offered.get(tool_id, tool))
         }
         self._known = {key: one for key, one in self._known.items() if key not in self.withdrawn}
-        self._tools = built.catalog.by_id
+        self._tools = self._untold = built.catalog.by_id
         listed = {entry.server: entry for entry in built.servers}
         servers = {
             name: (listed.get(name), built.instructions.get(name, ""))
@@ -258,7 +259,8 @@ class CatalogNews:
     def sent(self) -> None:
         """A request went out: what it said of the catalog stays from now on."""
         self._sent = self._sent or self._now
-        self._known |= self._tools
+        self._known |= self._untold
+        self._untold = {}
 
     def notes(self, messages: Sequence[Message]) -> tuple[NoteMessage, ...]:
         """What the next request has to add to the conversation so far; () mostly.

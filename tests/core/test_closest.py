@@ -1,6 +1,10 @@
 """Suggestions for names that are not quite right."""
 
+from difflib import SequenceMatcher
+from unittest.mock import Mock
+
 import pytest
+from hypothesis import given, strategies as st
 
 from inspector.core.text import closest
 
@@ -44,3 +48,22 @@ def test_nothing_is_suggested_where_nothing_is_near() -> None:
 def test_a_part_of_a_name_is_not_mistaken_for_the_name_when_sureness_is_asked_for() -> None:
     assert closest("tools", ("tool_sets",), cutoff=0.8) == ()
     assert closest("toolSet", ("tool_sets",), cutoff=0.8) == ("tool_sets",)
+
+
+def test_of_a_thousand_names_only_those_with_the_same_letters_are_compared(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compared, ratio = Mock(), SequenceMatcher.ratio
+    monkeypatch.setattr(SequenceMatcher, "ratio", lambda self: (compared(), ratio(self))[1])
+    verbs, nouns = ("list", "get", "render", "search", "export"), ("order", "invoice", "page", "event")
+    names = [f"s{n}:{verb}_{noun}_{n}" for n in range(50) for verb in verbs for noun in nouns]
+    assert closest("book_a_flight", names) == ()
+    assert closest("s7__order_list_7", names)[0] == "s7:list_order_7"
+    assert compared.call_count < 100
+
+
+@given(st.text("abc_", max_size=6), st.lists(st.text("abc_:", max_size=6)), st.integers(1, 3))
+def test_who_is_not_compared_is_not_among_the_closest(name: str, known: list[str], limit: int) -> None:
+    everybody = closest(name, known, len(known), cutoff=0.0)
+    assert len(everybody) == len(set(known))
+    assert closest(name, known, limit, cutoff=0.0) == everybody[:limit]

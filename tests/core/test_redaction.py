@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, strategies as st
@@ -10,7 +11,7 @@ from msgspec.structs import replace
 from inspector.core.events import CallStarted, ModelResponded, TurnEnded
 from inspector.core.message import ToolCall
 from inspector.core.redaction import Redactor
-from inspector.core.secret_value import MARKER
+from inspector.core.secret_value import MARKER, Secrets
 from tests.core.test_event import json_values
 
 SECRETS = {
@@ -24,6 +25,19 @@ NOTHING_KNOWN = Redactor({})
 REDACTOR = Redactor(SECRETS)
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA\n-----END RSA PRIVATE KEY-----"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N"
+
+
+def test_names_of_numbers_are_read_once_and_again_when_a_secret_is_learned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secrets, read, text = Secrets({}), Mock(), Redactor.text
+    redactor = Redactor(secrets)
+    monkeypatch.setattr(Redactor, "text", lambda self, given: (read(given), text(self, given))[1])
+    for number in range(100):
+        assert redactor.value(numbers := {"zX9-opaque-value": number, "tf": 1.0}) is numbers
+    assert read.call_count == 2
+    secrets.learn({"app.OPAQUE": "zX9-opaque-value"})
+    assert redactor.value(numbers) == {"[redacted app.OPAQUE]": 99, "tf": 1.0}
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ words. Stems merge what a short query tells apart (“list”, “listing”); s
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -31,6 +31,7 @@ from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, stem, terms, whole_words, written_words
 from inspector.search.ranker.ranker import Ranking, Scores
 
+_X = TypeVar("_X", float, NDArray[np.float64])
 WEIGHTS: Mapping[Signal, float] = {
     Signal.NAME: 3.0,
     Signal.DESCRIPTION: 1.0,
@@ -68,6 +69,9 @@ class Bm25Ranker:
         self._split = written_words if self._settings.as_written else terms
         self._weights = np.array([self._settings.weights[signal] for signal in self._fields])
         self._per_occurrence = self._weights / self._length_norms()
+        # Python's numbers: arrays of a few would take most of an explanation's time.
+        self._weight_of = self._weights.tolist()
+        self._mean_lengths = self._postings.mean_lengths.tolist()
         self._gains: dict[int, Gains] = {}
 
     def terms(self, query: str) -> tuple[str, ...]:
@@ -107,7 +111,7 @@ class Bm25Ranker:
     def weighted(self, terms: Mapping[str, float]) -> Scores:
         """The score of each tool for terms that count by their weights."""
         known = (self._known(term) for term in terms)
-        asked = tuple(replace(one, idf=one.idf * terms[one.term]) for one in known)
+        asked = tuple(replace(one, idf=one.idf * terms[one.term], explained={}) for one in known)
         return self._added(asked, lambda term: term.gains.values)
 
     def coverage(self, query: str) -> Scores:
@@ -151,11 +155,11 @@ class Bm25Ranker:
         x = np.zeros(len(positions))
         for column in np.flatnonzero(self._weights).tolist():
             x += frequencies[:, column] * self._per_occurrence[positions, column]
-        return Gains(positions, self._saturate(x))
+        return Gains(positions, self._saturate(x).astype(np.float32))
 
-    def _saturate(self, x: NDArray[np.float64]) -> NDArray[np.float32]:
-        """What weighted frequencies add, as rounded as they are added."""
-        return (x * (self._settings.k1 + 1) / (x + self._settings.k1)).astype(np.float32)
+    def _saturate(self, x: _X) -> _X:
+        """What weighted frequencies add."""
+        return x * (self._settings.k1 + 1) / (x + self._settings.k1)
 
     def _length_norms(self) -> NDArray[np.float64]:
         """The divisor of each frequency, by document and field."""
@@ -171,27 +175,38 @@ class Bm25Ranker:
 
     def parts(self, asked: "Asked", position: int, scale: float = 1.0) -> Iterator[Part]:
         """The parts of a tool's score by term and field, times a scale."""
-        own, lengths = self._postings.counts[position], self._postings.lengths[position]
-        frequencies = dict(zip(own.ids.tolist(), own.frequencies, strict=True))
+        unknown = [term for term in asked if position not in term.explained]
+        if unknown:
+            own = self._postings.counts[position]
+            counts = dict(zip(own.ids.tolist(), own.frequencies.tolist(), strict=True))
+            per_occurrence = self._per_occurrence[position].tolist()
+            for term in unknown:
+                counted = counts.get(term.id, ())
+                weighted = [times * each for times, each in zip(counted, per_occurrence, strict=False)]
+                term.explained[position] = tuple(self._explained(term, counted, weighted, own.lengths))
         for term in asked:
-            if term.id not in frequencies:
-                continue
-            counted = frequencies[term.id]
-            weighted = counted * self._per_occurrence[position]
-            x = sum(weighted.tolist())
-            # A term that is in fields without a weight only has no part.
-            gain = float(self._saturate(np.array([x]))[0]) / x * term.idf if x > 0 else 0.0
-            for number in np.flatnonzero(weighted).tolist():
+            for signal, value, inputs in term.explained[position]:
+                yield Part(signal, term.term, value * scale, inputs)
+
+    def _explained(
+        self, term: "AskedTerm", counted: Sequence[int], weighted: Sequence[float], lengths: Sequence[int]
+    ) -> Iterator[tuple[Signal, float, Mapping[str, float]]]:
+        """What a term adds to a tool's score in each of its fields."""
+        x = sum(weighted)
+        # Rounded as it is added. A term that is in fields without a weight only has no part.
+        gain = float(np.float32(self._saturate(x))) / x * term.idf if x > 0 else 0.0
+        for number, value in enumerate(weighted):
+            if value:
                 inputs = {
                     "idf": term.idf,
                     "df": float(term.df),
                     "N": float(self._postings.size),
                     "tf": float(counted[number]),
-                    "weight": float(self._weights[number]),
+                    "weight": self._weight_of[number],
                     "length": float(lengths[number]),
-                    "mean length": float(self._postings.mean_lengths[number]),
+                    "mean length": self._mean_lengths[number],
                 }
-                yield Part(self._fields[number], term.term, float(weighted[number]) * gain * scale, inputs)
+                yield self._fields[number], value * gain, inputs
 
 
 class Gains(NamedTuple):
@@ -202,13 +217,17 @@ class Gains(NamedTuple):
 
 
 class AskedTerm(Struct, frozen=True):
-    """One term of a query: what it adds where, the number of documents that have it, and its idf."""
+    """One term of a query: what it adds where, the number of documents that have it, and its idf.
+
+    `explained` has what it adds to which field of a tool, by position, with the inputs: wordings share terms.
+    """
 
     term: str
     id: int
     gains: Gains
     df: int
     idf: float
+    explained: dict[int, tuple[tuple[Signal, float, Mapping[str, float]], ...]] = field(default_factory=dict)
 
 
 Asked = tuple[AskedTerm, ...]

@@ -146,8 +146,10 @@ class Evidence(Struct, frozen=True, dict=True):
         passages = self.passages if self.unread is None else self.unread.passages
         if passages is None:
             return ""
-        known = passages[:, position]
-        return PASSAGES[int(np.where(np.isnan(known), -np.inf, known).argmax())]
+        known = passages[:, position].tolist()
+        return PASSAGES[
+            max(range(len(known)), key=lambda at: -math.inf if math.isnan(known[at]) else known[at])
+        ]
 
 
 # The fusion behind the default ranker: words, static vectors, meaning, and the passage that matches best.

@@ -200,12 +200,12 @@ def _sum(parts: Sequence[Part], wordings: int) -> Part:
     weighted by 1 / deviation, and the harmonic mean of the deviations.
     """
     first = parts[0]
-    value, inputs = math.fsum(part.value for part in parts), first.inputs
+    value, inputs = math.fsum([part.value for part in parts]), first.inputs
     if "deviation" in inputs:
         weights = [1 / part.inputs["deviation"] for part in parts]
         total = math.fsum(weights)
         means = {
-            name: math.fsum(w * part.inputs[name] for w, part in zip(weights, parts, strict=True)) / total
+            name: math.fsum([w * part.inputs[name] for w, part in zip(weights, parts, strict=True)]) / total
             for name in ("cosine", "mean")
         }
         inputs = {**inputs, **means, "deviation": wordings / total, "wordings": float(wordings)}
