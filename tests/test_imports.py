@@ -98,6 +98,29 @@ def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
     }
 
 
+OPENED = """
+from inspector.cli.open_app import parts_of
+from inspector.cli.composition import make_workbench, open_memory
+from inspector.cli.configuration import read_configuration
+from inspector.cli.consent import TerminalApprover
+from inspector.cli.options import Options
+options, asks = Options(demo=True), TerminalApprover(yes=False)
+bench = make_workbench(read_configuration(options).unrestricted, options, asks, open_memory(options))
+parts = parts_of(options, bench)
+"""
+
+
+def test_the_session_page_waits_for_no_vectors_and_for_no_part_of_another_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLSIGHT_DB", str(tmp_path / "own.db"))
+    providing = {feature.place_of(feature.provide)[0] for feature in FEATURES if feature.provide}
+    providing -= {"inspector.features.registry.source"}  # A session is composed with it.
+    assert not loaded_after(OPENED) & {*SLOW, "yaml", *providing}
+    asked = f"{OPENED}\nfrom inspector.features.lab.feature import LAB\nassert parts.get(LAB)"
+    assert loaded_after(asked) >= providing
+
+
 def test_the_session_page_waits_for_no_other_page() -> None:
     loaded = loaded_after("import inspector.app.place_app, inspector.features.chat.page")
     screens = {module for module, _ in SCREENS.values()} & loaded

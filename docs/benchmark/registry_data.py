@@ -26,7 +26,7 @@ from inspector.core.access import EVERYTHING, Grant, Scope, Sight
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import embedded_text
 from inspector.search.answer.evalset import read_evalset, read_tools
-from inspector.search.index.document import key_of
+from inspector.search.index.embedded_text import key_of
 from inspector.store.server_memory import SqliteVectors
 
 NOISE = 0.8

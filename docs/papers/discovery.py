@@ -23,7 +23,8 @@ from inspector.loop.tool_context import Limits, evictions
 from inspector.schema.json_value import compact
 from inspector.search.answer.answer_text import SearchAnswer
 from inspector.search.answer.search import SearchRules, ToolSearch
-from inspector.search.index.document import Key, texts_by_key
+from inspector.search.index.document import texts_by_key
+from inspector.search.index.embedded_text import Key
 from inspector.search.index.semantics import Embedder, Semantics, StaticEmbedder
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers

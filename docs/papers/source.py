@@ -14,7 +14,7 @@ from inspector.core.session import SessionState
 from inspector.core.tool import Tool
 from inspector.features.marketplace.plugin import Plugin
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.search.index.document import key_of
+from inspector.search.index.embedded_text import key_of
 from inspector.search.index.semantics import Embedder, StaticEmbedder, VectorStore
 
 if TYPE_CHECKING:

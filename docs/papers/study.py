@@ -34,7 +34,8 @@ from inspector.core.settings import BindingSettings, ChatSettings, DiscoverySett
 from inspector.core.tool import definition, summary_pool
 from inspector.schema.json_value import compact
 from inspector.search.answer.metric import Estimate, clusters_of, estimate, p_value
-from inspector.search.index.document import MAX_EMBEDDED, line_text, passage_texts
+from inspector.search.index.document import line_text, passage_texts
+from inspector.search.index.embedded_text import MAX_EMBEDDED
 from inspector.search.index.semantics import Embedder, StaticEmbedder
 
 Count = Callable[[str], int]

@@ -71,6 +71,7 @@ class ToolsightApp(PlaceApp):
         self.copied_to = ""
         self._start = start
         self._opened: Opened | None = None
+        self._drawn = asyncio.Event()
         self._bridge: Bridge | None = None
         self._replay: Replay | None = None
         self._following: Worker[None] | None = None
@@ -151,10 +152,9 @@ class ToolsightApp(PlaceApp):
             self._opened = await self._start()
             self._replay = Replay(self._opened.bench, self._show)
             self._bridge = Bridge(self._opened.bench, self.soon, self._replay.follow)
-            home, drawn = self.go(self._opened.home), asyncio.Event()
             # Servers take both processors for a while: the page is drawn before they start.
-            home.call_after_refresh(drawn.set)
-            await drawn.wait()
+            self.go(self._opened.home).call_after_refresh(self._drawn.set)
+            await self._drawn.wait()
             await self._use_own_keys()
             await self.answer_typed()  # No dialog may open before that: it would be answered.
             if not await connect(self, self._opened):
@@ -185,6 +185,7 @@ class ToolsightApp(PlaceApp):
                 return True
 
         async def find() -> None:
+            await self._drawn.wait()  # It imports what gives the pages their parts.
             self.filled = await asyncio.to_thread(look)
 
         # What an earlier look finds later is of other settings, or of somebody else's session.

@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from textual import events
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from inspector.app.base_screen import BaseScreen
 
 _BETWEEN = "between"
-_ROOT = Path(__file__).parents[2]
 # Esc and a digit within a tenth of a second reach an app as alt and the digit, for which Textual has the
 # character that a Mac types so. Here they are what they are anywhere else: leave, then go to the place.
 cast("dict[str, object]", ANSI_SEQUENCES_KEYS).update(
@@ -86,12 +84,11 @@ class PlaceApp(TerminalApp[None]):
         return page_class(name)()
 
     def _opened_page(self, name: str) -> "BaseScreen":
-        # The styles of all pages, so that Textual need not parse everything again for each of them.
-        for module, _ in SCREENS.values():
-            path = _ROOT.joinpath(*module.split(".")).with_suffix(".tcss")
+        screen = self._pages[name] = self.new_page(name)
+        # Its styles, before Textual reads them and parses those of everything else again.
+        for path in screen.css_path:
             if not self.stylesheet.has_source(str(path)):
                 self.stylesheet.read(path)
-        screen = self._pages[name] = self.new_page(name)
         # A screen takes its styles as it is mounted. Without this, Textual would parse every style sheet
         # three times more for it: half of what going to a page for the first time takes.
         screen._css_update_count = self._css_update_count

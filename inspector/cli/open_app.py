@@ -17,7 +17,7 @@ from inspector.app.terminal import TerminalApp
 from inspector.cli.options import Options
 from inspector.cli.run import found_in, run
 from inspector.core.error import ConfigError, ToolsightError
-from inspector.core.feature import Part, Parts
+from inspector.core.feature import Given, Parts
 from inspector.features.feature_list import FEATURES
 
 if TYPE_CHECKING:
@@ -179,11 +179,12 @@ def _shared(options: Options, stack: AsyncExitStack) -> "tuple[Options, Configur
 
 
 def parts_of(options: Options, bench: "Workbench") -> Parts:
-    """What the features give their pages."""
-    given: dict[Part[Any], object] = {}
-    for feature in FEATURES:
-        if feature.provide:
-            given.update(feature.made(feature.provide)(options, bench))
+    """What the features give their pages, which takes their imports."""
+
+    def given() -> Given:
+        makers = (feature.made(feature.provide) for feature in FEATURES if feature.provide)
+        return {part: one for make in makers for part, one in make(options, bench).items()}
+
     return Parts(given)
 
 

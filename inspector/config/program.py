@@ -13,7 +13,7 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import dropwhile
 from pathlib import Path
@@ -33,15 +33,35 @@ _SHARED = 0o022
 _ROOT = 0
 
 
-def run_files(sources: Iterable[Path], program: Program, home: Path) -> tuple[RunFile, ...]:
+def run_file(named: str, home: Path) -> RunFile | None:
+    """The file of this name as it is now; None if consent does not cover it: see `run_files`."""
+    path, home = Path(os.path.realpath(named)), Path(os.path.realpath(home))
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    if not S_ISREG(found.st_mode):
+        return None
+    is_closed = found.st_uid == _ROOT and not found.st_mode & _SHARED
+    if is_closed and b"\0" in head(path, _LOOKED_AT):
+        return None
+    return replace(_read(path), asks=not path.is_relative_to(home) or not _is_own(path))
+
+
+def run_files(
+    sources: Iterable[Path],
+    program: Program,
+    home: Path,
+    read: Callable[[str, Path], RunFile | None] = run_file,
+) -> tuple[RunFile, ...]:
     """The program and its sources as they are now; `home` is the folder of the configuration.
 
     A program of the system, which only its administrator can replace, is left out: upgrades are no one's to
-    judge. A script is not.
+    judge. A script is not. `read` is `run_file`, which servers of one folder may share.
     """
     named = [program.target or program.file, program.interpreter, *map(str, sources)]
-    paths = dict.fromkeys(os.path.realpath(each) for each in named if os.sep in each)
-    return tuple(file for each in paths if (file := _run_file(Path(each), Path(os.path.realpath(home)))))
+    found = (read(each, home) for each in named if os.sep in each)
+    return tuple(dict.fromkeys(file for file in found if file is not None))
 
 
 def require_unchanged(spec: ServerSpec) -> None:
@@ -65,19 +85,6 @@ def _is_own(path: Path) -> bool:
         return path.stat().st_uid == os.geteuid()
     except (OSError, ValueError):
         return False
-
-
-def _run_file(path: Path, home: Path) -> RunFile | None:
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return None
-    if not S_ISREG(found.st_mode):
-        return None
-    is_closed = found.st_uid == _ROOT and not found.st_mode & _SHARED
-    if is_closed and b"\0" in head(path, _LOOKED_AT):
-        return None
-    return replace(_read(path), asks=not path.is_relative_to(home) or not _is_own(path))
 
 
 def _read(path: Path) -> RunFile:

@@ -12,7 +12,8 @@ Values are not expanded again. Any other `${…}` stays unchanged: it belongs to
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -22,12 +23,12 @@ from msgspec.structs import replace
 
 from inspector.config.file import dotted, environment_of, is_file
 from inspector.config.format import Form, OAuthModel, ServerModel
-from inspector.config.program import program_of, run_files, source_files
+from inspector.config.program import program_of, run_file, run_files, source_files
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, MissingValue
 from inspector.core.redaction import SECRETS
 from inspector.core.secret_value import looks_secret
-from inspector.core.server import LOOPBACK, Era, Expansion, Grant, OAuthClient, ServerSpec
+from inspector.core.server import LOOPBACK, Era, Expansion, Grant, OAuthClient, Program, RunFile, ServerSpec
 from inspector.core.text import closest
 
 _REFERENCE = re.compile(
@@ -165,6 +166,7 @@ class ServerReader:
         self._path = path
         self._form = form
         self._scope = Scope(path.absolute().parent, environment, variables, inputs, form.inputs)
+        self._run_file = cache(run_file)  # Servers of one folder have the same files.
 
     def spec(self, name: str, entry: ServerModel) -> ServerSpec:
         """The entry, expanded, with absolute folders and the file that its command comes down to now."""
@@ -200,10 +202,13 @@ class ServerReader:
         return replace(
             spec,
             program=program,
-            files=run_files(sources.files, program, self._scope.folder) if program is not None else (),
+            files=self._files(sources.files, program) if program is not None else (),
             uncovered=sources.uncovered if program is not None else (),
             **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True),
         )
+
+    def _files(self, sources: Iterable[Path], program: Program) -> tuple[RunFile, ...]:
+        return run_files(sources, program, self._scope.folder, self._run_file)
 
     def _check_name(self, name: str) -> None:
         # A tool's id is `server:tool`, and names are shown on one line.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from threading import Lock
 from typing import Any, Generic, TypeVar, cast
 
 from msgspec import Struct
@@ -23,18 +24,25 @@ Given = Mapping[Part[Any], object]
 
 
 class Parts:
-    """What features give their pages, by its key."""
+    """What features give their pages, by its key: made when something is first asked for, in any thread."""
 
-    def __init__(self, given: Given | None = None) -> None:
-        self._given = dict(given or {})
+    def __init__(self, make: Callable[[], Given] = dict) -> None:
+        self._make, self._lock = make, Lock()
+        self._given: Given | None = None
 
     def get(self, part: Part[T]) -> T | None:
         """What is given under this key; None if nothing is."""
-        return cast("T | None", self._given.get(part))
+        return cast("T | None", self._made().get(part))
 
     def of_session(self) -> "Parts":
         """Without what is known beside the session."""
-        return Parts({part: one for part, one in self._given.items() if not part.beside_session})
+        return Parts(lambda: {part: one for part, one in self._made().items() if not part.beside_session})
+
+    def _made(self) -> Given:
+        with self._lock:
+            if self._given is None:
+                self._given = self._make()
+            return self._given
 
 
 class PageInfo(Struct, frozen=True):

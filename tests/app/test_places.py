@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
@@ -49,7 +50,7 @@ async def test_the_registry_is_listed_once_something_is_in_it() -> None:
         library = library_of()
 
         async def start() -> Opened:
-            return Opened(rig.bench, rig.memory, approver, Parts({REGISTRY: library}), home="servers")
+            return Opened(rig.bench, rig.memory, approver, Parts(lambda: {REGISTRY: library}), home="servers")
 
         app: ToolsightApp = RigApp(start)
         async with app.run_test() as pilot:
@@ -61,6 +62,18 @@ async def test_the_registry_is_listed_once_something_is_in_it() -> None:
             library.opened().sync("shop", (Tool("shop", "list", "Lists."),), at=1.0)
             await goes(pilot, "servers")
             await until(pilot, lambda: "registry" in app.filled)
+
+
+async def test_a_page_reads_its_own_styles_when_it_is_first_opened() -> None:
+    async with app_rig(at_home=True) as (pilot, _):
+
+        def styled() -> set[str]:
+            paths = (Path(path) for path, _ in pilot.app.stylesheet.source if path.endswith("page.tcss"))
+            return {path.parent.name for path in paths}
+
+        assert styled() == {"chat"}
+        await goes(pilot, "servers")
+        assert styled() == {"chat", "tools"}
 
 
 async def test_v_shows_the_other_view_of_a_page_and_again_the_first() -> None:

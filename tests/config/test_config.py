@@ -1,6 +1,7 @@
 """Configuration files that can be read: Toolsight's own, and the clients' as they are."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,12 +9,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from inspector.config import server_entry
 from inspector.config.configuration import Configuration
+from inspector.config.program import run_file
 from inspector.config.reader import read
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
 from inspector.core.redaction import clean
-from inspector.core.server import Era, Expansion, Grant, OAuthClient, Program, ServerSpec
+from inspector.core.server import Era, Expansion, Grant, OAuthClient, Program, RunFile, ServerSpec
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 
@@ -304,3 +307,21 @@ def test_a_client_that_cannot_work_is_an_error(tmp_path: Path, oauth: Any, told:
     entry = {"url": "https://notes.example/mcp", "oauth": oauth}
     with pytest.raises(ConfigError, match=told):
         one_server(tmp_path, entry, environment={"WORD": "a.b.c", "EMPTY": ""})
+
+
+def test_servers_of_one_folder_have_its_files_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_files: Counter[str] = Counter()
+
+    def counted(file: str, home: Path) -> RunFile | None:
+        read_files[Path(file).name] += 1
+        return run_file(file, home)
+
+    monkeypatch.setattr(server_entry, "run_file", counted)
+    for name in ("one.py", "two.py"):
+        (tmp_path / name).write_text("", encoding="utf-8")
+    servers = {name: {"command": "python3", "args": [f"{tmp_path}/{name}.py"]} for name in ("one", "two")}
+    found = configured(tmp_path, {"mcpServers": servers}).servers
+    assert all({Path(file.path).name for file in spec.files} >= {"one.py", "two.py"} for spec in found)
+    assert read_files["one.py"] == read_files["two.py"] == 1

@@ -25,7 +25,7 @@ from inspector.core.server import Program, ServerSpec
 from inspector.features.agents.transcript_file.reader import open_transcript
 from inspector.features.lab.scenario import load_scenario
 from inspector.features.marketplace.reader import read_catalog
-from inspector.features.registry.acceptance import read_export
+from inspector.features.registry.export import read_export
 from inspector.search.answer.evalset import is_there, read_cases
 from tests.support.mcp_case import SUPPORT, opened
 

@@ -94,7 +94,9 @@ async def app_rig(
             given = beside(rig)
             parts = {key: one for key, one in given.items() if isinstance(key, Part) and one is not None}
             fields = {key: one for key, one in given.items() if isinstance(key, str)}
-            return Opened(rig.bench, rig.memory, approver, elicitor=elicitor, parts=Parts(parts), **fields)
+            return Opened(
+                rig.bench, rig.memory, approver, elicitor=elicitor, parts=Parts(lambda: parts), **fields
+            )
 
         app = RigApp(start)
         app.at_home = at_home

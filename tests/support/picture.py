@@ -62,7 +62,7 @@ class Shown(RigApp):
             *steps, approver=self._approver, policy=lambda: policy or AccessPolicy(), values=values, **ground
         )
         self._recorded = recorded
-        self._parts = Parts({AUDIT: audit, AGENTS: agents, REGISTRY: registry, RUNS: runs})
+        self._parts = Parts(lambda: {AUDIT: audit, AGENTS: agents, REGISTRY: registry, RUNS: runs})
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 

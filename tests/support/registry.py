@@ -8,7 +8,7 @@ from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.library import embed_missing
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.search.index.document import key_of
+from inspector.search.index.embedded_text import key_of
 from inspector.search.index.semantics import Embedder
 
 MODEL = "m"

@@ -29,16 +29,8 @@ from inspector.core.number import count, shown_moment
 from inspector.core.ports import SystemClock
 from inspector.core.report import COUNT, Column, Table
 from inspector.core.settings import AccessSettings, DiscoverySettings, FederationSettings, Settings
-from inspector.features.registry.acceptance import (
-    NAME_HINT,
-    RegisteredTool,
-    SyncReport,
-    export_lines,
-    is_export,
-    name_problem,
-    read_export,
-    write_export,
-)
+from inspector.features.registry.acceptance import NAME_HINT, RegisteredTool, SyncReport, name_problem
+from inspector.features.registry.export import export_lines, is_export, read_export, write_export
 from inspector.features.registry.facts import (
     NOTHING_SEEN,
     Health,

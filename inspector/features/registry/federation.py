@@ -36,7 +36,7 @@ from inspector.core.settings import FederationSettings
 from inspector.features.registry.acceptance import Neighbour, embedded_text
 from inspector.features.registry.source import is_address
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.search.index.document import MAX_EMBEDDED
+from inspector.search.index.embedded_text import MAX_EMBEDDED
 from inspector.search.index.semantics import Embedder
 
 

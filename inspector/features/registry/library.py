@@ -1,6 +1,7 @@
 """The registry as pages and commands have it: what it tells whom, and what fills it."""
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -17,9 +18,11 @@ from inspector.features.registry.acceptance import (
 )
 from inspector.features.registry.facts import Health, HealthOf
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.search.index.document import MAX_EMBEDDED, key_of
-from inspector.search.index.semantics import Embedder
+from inspector.search.index.embedded_text import MAX_EMBEDDED, key_of
 from inspector.session.view import SessionView
+
+if TYPE_CHECKING:
+    from inspector.search.index.semantics import Embedder
 
 FILL = "fill the registry"
 """What only the administrator does."""
@@ -54,7 +57,7 @@ class RegistryLibrary(Struct, eq=False):
     """
 
     opened: Callable[[], ToolRegistry]
-    embedder: Callable[[], Embedder | None] = lambda: None
+    embedder: "Callable[[], Embedder | None]" = lambda: None
     sight: Callable[[], Sight] = lambda: EVERYTHING
     health_of: HealthOf = lambda _sight: None
 
@@ -98,7 +101,7 @@ class RegistryLibrary(Struct, eq=False):
         forget_other_dimensions(self.opened(), embedder)
         return embed_missing(self.opened(), embedder, progress, stopped)
 
-    def required_embedder(self) -> Embedder:
+    def required_embedder(self) -> "Embedder":
         """What embeds queries."""
         embedder = self.embedder()
         if embedder is None:
@@ -135,7 +138,7 @@ _BATCH, _READ = 32, 2000
 
 
 def embed_missing(
-    registry: ToolRegistry, embedder: Embedder, progress: Progress, cancelled: Callable[[], bool]
+    registry: ToolRegistry, embedder: "Embedder", progress: Progress, cancelled: Callable[[], bool]
 ) -> int:
     """Embed every text without a vector of the embedder's model; return how many were embedded.
 
@@ -161,7 +164,7 @@ def embed_missing(
     return done
 
 
-def forget_other_dimensions(registry: ToolRegistry, embedder: Embedder) -> None:
+def forget_other_dimensions(registry: ToolRegistry, embedder: "Embedder") -> None:
     """Forget vectors that an embedder of the same name made with another number of dimensions.
 
     One vector of now, of any tool, is enough to know: see `ToolRegistry.keep_vectors`.

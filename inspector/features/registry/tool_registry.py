@@ -23,7 +23,7 @@ from inspector.features.registry.acceptance import (
     tool_in,
     versions_of,
 )
-from inspector.search.index.document import key_of
+from inspector.search.index.embedded_text import key_of
 
 # SQLite before 3.32 binds at most 999 values per statement.
 IDS_A_STATEMENT = 500

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from inspector.access.reach import EXACT, IMPOSSIBLE, PARAPHRASE, EvalCase
 from inspector.core.tool import Tool
 from inspector.schema.schema import SchemaField, fields
-from inspector.search.index.document import MAX_INDEXED, key_of
+from inspector.search.index.embedded_text import MAX_INDEXED, key_of
 from inspector.search.index.vocabulary import split_words, stem, terms, word_lines
 
 _WORDS = files("inspector.search") / "words"

@@ -16,7 +16,8 @@ from inspector.schema.schema import fields, resolve
 from inspector.search.answer.confusable import Closeness
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.standing import Standing, Standings, Verdict, position_of
-from inspector.search.index.document import Key, key_of, texts_by_key
+from inspector.search.index.document import texts_by_key
+from inspector.search.index.embedded_text import Key, key_of
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.search.ranker.ranker import Ranker

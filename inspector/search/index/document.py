@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from hashlib import blake2b
 from itertools import chain, repeat
 from threading import RLock
 
@@ -17,6 +16,7 @@ from inspector.core.ranking import Signal
 from inspector.core.tool import Tool, summary_line
 from inspector.schema.json_value import compact
 from inspector.schema.schema import SchemaField, fields
+from inspector.search.index.embedded_text import MAX_EMBEDDED, MAX_INDEXED, Key, key_of
 from inspector.search.index.vocabulary import spaced, split_words, stem, stems, whole_words, written_words
 
 FIELDS = (Signal.NAME, Signal.DESCRIPTION, Signal.PARAMETERS, Signal.SERVER)
@@ -26,16 +26,11 @@ PASSAGES = ("summary", "opening", "description", "parameters")
 SUMMARY, OPENING = PASSAGES.index("summary"), PASSAGES.index("opening")
 # The passages that describe what a tool does; `parameters` describes what it needs.
 TEXTS = slice(0, PASSAGES.index("parameters"))
-# Caps the cost of indexing: a megabyte of description would otherwise take a second.
-MAX_INDEXED = 20_000
-# The encoder reads 256 tokens, which hold fewer characters than this.
-MAX_EMBEDDED = 2_000
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 
 # What an entry of a posting list counts to: by then a term's score has long saturated.
 _MOST = np.iinfo(np.uint8).max
 
-Key = bytes
 Vocabulary = dict[str, int]
 Vector = NDArray[np.float32]
 ABSENT = -1
@@ -151,11 +146,6 @@ def _server_text(server: str, summary: str, tool_names: Iterable[str], instructi
     names = ", ".join(map(spaced, tool_names))
     text = f"{' '.join(split_words(server))}: {summary} {names}"
     return (f"{text} {instructions}" if instructions not in ("", summary) else text)[:MAX_EMBEDDED]
-
-
-def key_of(text: str) -> Key:
-    """The content hash under which a vector is stored."""
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def texts_by_key(tools: Sequence[Tool], *, lined: bool = False) -> Mapping[Key, str]:

@@ -13,7 +13,8 @@ from typing import TypeVar
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.tool import Tool
-from inspector.search.index.document import PASSAGES, SUMMARY, Key, key_of, passage_texts
+from inspector.search.index.document import PASSAGES, SUMMARY, passage_texts
+from inspector.search.index.embedded_text import Key, key_of
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
 

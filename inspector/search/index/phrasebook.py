@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.search.index import packaged_model
-from inspector.search.index.document import Vector, VectorTable, key_of
+from inspector.search.index.document import Vector, VectorTable
+from inspector.search.index.embedded_text import key_of
 from inspector.search.index.semantics import StaticEmbedder
 from inspector.search.index.vocabulary import terms
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.error import ToolsightError
-from inspector.search.index.document import MAX_EMBEDDED, Key, Vector, VectorTable, key_of
+from inspector.search.index.document import Vector, VectorTable
+from inspector.search.index.embedded_text import MAX_EMBEDDED, Key, key_of
 from inspector.search.index.vocabulary import word_lines
 
 

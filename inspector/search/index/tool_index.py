@@ -19,18 +19,17 @@ from inspector.search.index.document import (
     SUMMARY,
     WORDS,
     Document,
-    Key,
     Postings,
     Vector,
     VectorTable,
     Vocabulary,
-    key_of,
     line_text,
     passage_texts,
     read,
     server_texts,
     texts_by_key,
 )
+from inspector.search.index.embedded_text import Key, key_of
 from inspector.search.index.name_index import hashes, name_key
 from inspector.search.index.phrasebook import Phrasebook, Phrases, own_phrases
 from inspector.search.index.semantics import Semantics, StaticEmbedder

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
-from inspector.search.index.document import MAX_INDEXED
+from inspector.search.index.embedded_text import MAX_INDEXED
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, word_lines
 from inspector.search.ranker.ranker import Ranking, Scores
 

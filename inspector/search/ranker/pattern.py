@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from inspector.core.ranking import Part, Score, Signal
 from inspector.core.tool import Tool
 from inspector.schema.schema import fields
-from inspector.search.index.document import MAX_INDEXED
+from inspector.search.index.embedded_text import MAX_INDEXED
 from inspector.search.ranker.ranker import Ranking
 from inspector.search.ranker.step_ranker import by_alphabet
 

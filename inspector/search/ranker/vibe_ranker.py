@@ -20,7 +20,7 @@ from inspector.core.ranking import Signal
 from inspector.core.tool import Tool
 from inspector.schema.json_value import JsonObject, as_list, as_object, as_text, compact
 from inspector.schema.schema import resolve
-from inspector.search.index.document import MAX_INDEXED
+from inspector.search.index.embedded_text import MAX_INDEXED
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH
 from inspector.search.ranker.client_ranker import Counts, OneTextRanker, OtherTexts, called
 from inspector.search.ranker.step_ranker import by_alphabet

@@ -95,7 +95,7 @@ async def test_what_is_known_beside_the_session_is_for_the_administrator_alone()
             AGENTS: object(),
             RUNS: object(),
         }
-        app._opened = replace(app._opened, parts=Parts(given))
+        app._opened = replace(app._opened, parts=Parts(lambda: given))
         assert {part for part in given if app.parts.get(part) is not None} == {RUNS}
         app.see_as("")
         await until(pilot, lambda: not rig.bench.state.is_restricted)

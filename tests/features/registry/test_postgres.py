@@ -16,7 +16,7 @@ from inspector.features.registry import postgres_vector
 from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.postgres import PostgresRegistry
 from inspector.features.registry.postgres_database import STEPS, PostgresDatabase
-from inspector.search.index.document import key_of
+from inspector.search.index.embedded_text import key_of
 from tests.support.commands import Toolsight
 from tests.support.examples import examples
 from tests.support.postgres import address, empty_registry, execute

@@ -11,7 +11,8 @@ from hypothesis import given, strategies as st
 from inspector.core.error import ConfigError
 from inspector.core.redaction import SECRETS
 from inspector.core.tool import Annotations, Tool
-from inspector.features.registry.acceptance import SyncReport, is_export, read_export, write_export
+from inspector.features.registry.acceptance import SyncReport
+from inspector.features.registry.export import is_export, read_export, write_export
 from inspector.features.registry.sqlite import SqliteRegistry
 from tests.support.registry import names, tool
 

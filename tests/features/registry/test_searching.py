@@ -12,7 +12,7 @@ from inspector.core.error import StoreError
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import embedded_text
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.search.index.document import key_of
+from inspector.search.index.embedded_text import key_of
 from tests.features.registry.conftest import OPENERS
 from tests.support.registry import MODEL, ODD, keep_vector, sight_of, sights, tool, tools, unit
 

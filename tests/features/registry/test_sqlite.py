@@ -11,7 +11,7 @@ from inspector.core.server import ConsentItem
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import SyncReport, embedded_text
 from inspector.features.registry.sqlite import SqliteRegistry
-from inspector.search.index.document import key_of
+from inspector.search.index.embedded_text import key_of
 from inspector.store.database import SqliteDatabase
 from inspector.store.server_memory import SqliteServerMemory, SqliteVectors
 from tests.support.registry import MODEL, keep_vector, tool, unit
