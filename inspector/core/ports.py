@@ -124,8 +124,11 @@ class EventStore(Protocol):
     def between(self, session: str, after: int, until: int) -> list[Record]:
         """The session's records in order with a number above `after` and up to `until`."""
 
-    def stream(self, session: str, kinds: Sequence[str] = ()) -> Iterator[Record]:
-        """The records that `read` returns, read in parts: a long session need not fit into memory."""
+    def stream(self, session: str, kinds: Sequence[str] = (), *, outline: bool = False) -> Iterator[Record]:
+        """The records that `read` returns, read in parts: a long session need not fit into memory.
+
+        Of an `outline`, scores may lack their parts, which take most of the time.
+        """
 
     def sessions(self) -> list[SessionSummary]:
         """All sessions, newest first."""

@@ -11,9 +11,11 @@ from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from msgspec import convert, json as fast_json, to_builtins
+from msgspec import convert, field, json as fast_json, to_builtins
+from msgspec.structs import astuple
 
-from inspector.core.events import EVENT_TYPES, Event
+from inspector.core.events import EVENT_TYPES, Event, SearchPerformed
+from inspector.core.ranking import Hit, Part, Score, SearchReport
 
 _T = TypeVar("_T")
 _NUMBER_TAG = "$number"
@@ -44,8 +46,27 @@ def decode_value(text: str) -> Any:
     return json.loads(text, object_hook=_untagged if _NUMBER_TAG in text else None)
 
 
-def decode(kind: str, payload: str) -> Event:
+class _Score(Score, frozen=True, gc=False):
+    parts: tuple[Part, ...] = field(default=(), name="no parts")
+
+
+class _Hit(Hit, frozen=True, gc=False):
+    score: _Score
+
+
+class _Report(SearchReport, frozen=True, gc=False):
+    hits: tuple[_Hit, ...] = ()
+
+
+class _Search(SearchPerformed, frozen=True):
+    report: _Report
+
+
+def decode(kind: str, payload: str, *, outline: bool = False) -> Event:
     """Decode an event, equal to the one that was encoded. Raises UnreadableEvent.
+
+    The `outline` of a search lacks the parts of its scores, which are most of its text, unless it is one by
+    name: they tell whether names alone answered it.
 
     Fields that a newer version added are ignored; fields that an older one lacked get their defaults, and
     those that it named otherwise are read under their old name.
@@ -53,6 +74,10 @@ def decode(kind: str, payload: str) -> Event:
     if kind not in EVENT_TYPES:
         raise UnreadableEvent(f"the event kind “{kind}” is unknown")
     try:
+        if outline and kind == SearchPerformed.kind:
+            told = decode_as(payload, _Search)
+            if told.report.terms or not told.report.request.tool_names:
+                return SearchPerformed(*astuple(told))
         return decode_as(payload, EVENT_TYPES[kind], _RENAMED.get(kind, {}))
     except ValueError as error:
         raise UnreadableEvent(f"a “{kind}” event does not fit this version: {error}") from error

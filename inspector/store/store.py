@@ -138,12 +138,15 @@ class SqliteStore(InDatabase):
             self._readable(session, self._database.rows(_BETWEEN, (as_column(session), after, until)))
         )
 
-    def stream(self, session: str, kinds: Sequence[str] = ()) -> Iterator[Record]:
-        """The records that `read` returns, _PART of them in memory at a time. Raises StoreError."""
+    def stream(self, session: str, kinds: Sequence[str] = (), *, outline: bool = False) -> Iterator[Record]:
+        """The records that `read` returns, _PART of them in memory at a time. Raises StoreError.
+
+        `outline` is that of `decode`.
+        """
         # Not by the index of kinds: every part would be sorted anew.
         after, sql = -1, _NEXT_PART.format(_of_kinds(kinds, "+kind"))
         while rows := self._database.rows(sql, (as_column(session), after, *kinds, _PART)):
-            yield from self._readable(session, rows)
+            yield from self._readable(session, rows, outline=outline)
             after = rows[-1][0]
 
     def sessions(self) -> list[SessionSummary]:
@@ -205,12 +208,12 @@ class SqliteStore(InDatabase):
         self._writers.close()
         super().close()
 
-    def _readable(self, session: str, rows: Iterable[Any]) -> Iterator[Record]:
+    def _readable(self, session: str, rows: Iterable[Any], *, outline: bool = False) -> Iterator[Record]:
         """The records of these rows, except those that this version cannot read."""
         last: dict[int, CatalogBuilt] = {}
         for seq, at, kind, payload, listed, of in rows:
             with suppress(UnreadableEvent):
-                event = decode(kind, payload)
+                event = decode(kind, payload, outline=outline)
                 if listed is not None and isinstance(event, _LISTINGS):
                     event = replace(event, definitions=kept(listed))
                 if isinstance(event, CatalogBuilt):
@@ -306,7 +309,13 @@ class MemoryStore:
     def between(self, session: str, after: int, until: int) -> list[Record]:
         return [record for record in self.read(session) if after < record.seq <= until]
 
-    def stream(self, session: str, kinds: Sequence[str] = ()) -> Iterator[Record]:
+    def stream(
+        self,
+        session: str,
+        kinds: Sequence[str] = (),
+        *,
+        outline: bool = False,  # noqa: ARG002
+    ) -> Iterator[Record]:
         yield from self.read(session, kinds=kinds)
 
     def version(self) -> StoreVersion:

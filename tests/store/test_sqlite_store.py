@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 from msgspec.structs import replace
 
 from inspector.core.error import StoreError
@@ -314,3 +314,23 @@ def test_a_store_learns_what_another_one_began_wrote_and_ended_and_is_not_misled
         assert written != begun
         other.release("tap")
         assert written != store.version() == store.version()
+
+
+BY_NAME = Score("a:one", 1.0, (Part(Signal.EXACT, "one", 1.0),))
+
+
+@example(SEARCH)
+@example(
+    SearchPerformed(
+        SearchReport(SearchRequest("one", tool_names=("one",)), "", (Hit(1, BY_NAME, Outcome.FOUND),)), ""
+    )
+)
+@given(events_by_kind["search"])
+def test_the_outline_of_a_search_says_the_same_without_the_parts_of_its_scores(event: Event) -> None:
+    text = encode(event)
+    whole, outline = (decode("search", text, outline=given) for given in (False, True))
+    assert type(outline) is type(whole) is SearchPerformed
+    assert [hit.score.value for hit in outline.report.hits] == [hit.score.value for hit in whole.report.hits]
+    assert (outline.summary(), outline.report.is_lookup) == (whole.summary(), whole.report.is_lookup)
+    if outline.report.terms or not outline.report.request.tool_names:
+        assert not any(hit.score.parts for hit in outline.report.hits)

@@ -163,7 +163,7 @@ def _show_timeline(store: EventStore, session: str) -> None:
     shown = Timeline()
 
     def read() -> Iterator[Record]:
-        for record in store.stream(session, sorted({*TIMELINE_KINDS, *KINDS})):
+        for record in store.stream(session, sorted({*TIMELINE_KINDS, *KINDS}), outline=True):
             shown.after(record)
             yield record
 
@@ -254,7 +254,7 @@ def _read(store: EventStore, sessions: Sequence[str], kinds: Sequence[str]) -> I
     with Progress() as progress:
         for number, session in enumerate(sessions, start=1):
             progress("reading sessions", number, len(sessions))
-            yield from store.stream(session, kinds)
+            yield from store.stream(session, kinds, outline=True)
 
 
 def since(text: str, now: float) -> float:

@@ -39,9 +39,10 @@ def test_a_session_is_shown_without_decoding_what_is_not_shown(
     toolsight = in_process({"TOOLSIGHT_DB": str(database), "XDG_STATE_HOME": str(tmp_path)})
     decoded: list[str] = []
 
-    def counted(kind: str, payload: str) -> Event:
+    def counted(kind: str, payload: str, *, outline: bool) -> Event:
         decoded.append(kind)
-        return decode(kind, payload)
+        assert outline, "the parts of scores are not shown"
+        return decode(kind, payload, outline=outline)
 
     with SqliteStore(database) as store:
         store.append_all(records([*STORY, *[AnswerStreamed("word ")] * 600], "20260101-c"))
