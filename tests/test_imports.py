@@ -141,6 +141,11 @@ def test_the_engine_and_its_connections_run_without_a_screen_or_a_vendor() -> No
     assert not loaded & {*SLOW, *vendors}
 
 
+def test_a_server_that_is_a_program_needs_nothing_to_sign_in_with() -> None:
+    loaded = loaded_after("import inspector.mcp.client.link")
+    assert not loaded & {"jwt", "inspector.mcp.sign_in.provider", "numpy"}
+
+
 def test_every_module_can_be_imported() -> None:
     """Names that are imported for the type checker only must not be needed at run time."""
     for package in (inspector, widgets):

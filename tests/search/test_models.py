@@ -30,6 +30,17 @@ def test_the_packaged_model_gives_unit_vectors(embedder: FastembedEmbedder) -> N
     assert all(cosine(vector, vector) == pytest.approx(1.0, abs=1e-4) for vector in vectors)
 
 
+def test_what_loading_the_model_took_for_a_moment_is_given_back_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[bool] = []
+    monkeypatch.setattr(fastembed_embedder, "give_back", lambda: given_back.append(True))
+    embedder = FastembedEmbedder(tmp_path)
+    for text in ("one", "two"):
+        embedder.embed([text])
+    assert given_back == [True]
+
+
 def test_a_text_has_the_same_vector_whatever_is_embedded_with_it(embedder: FastembedEmbedder) -> None:
     texts = [
         "refund",

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import Raw
 
 from inspector.core.prompt_cache import UNCACHED
-from inspector.tokens.accounting import LitellmPrices
+from inspector.tokens.accounting import LitellmPrices, model_entry, shipped_models
 
 PLAIN = {"input_cost_per_token": 2e-06, "output_cost_per_token": 8e-06, "litellm_provider": "maker"}
 CACHED = {
@@ -66,6 +67,13 @@ def test_a_broken_file_has_no_prices(tmp_path: Path, content: bytes) -> None:
     path.write_bytes(content)
     assert LitellmPrices(path).prices("one") is None
     assert LitellmPrices(tmp_path).prices("one") is LitellmPrices(tmp_path / "none").prices("one") is None
+
+
+def test_no_model_of_the_list_is_an_object_before_it_is_asked_for() -> None:
+    models = shipped_models()
+    assert {type(entry) for entry in models.values()} == {Raw}
+    assert model_entry(models, "gpt-4o")["litellm_provider"] == "openai"
+    assert model_entry({"odd": Raw(b'{"max_tokens": 1e999}')}, "odd") == {}
 
 
 def test_the_shipped_list_knows_what_the_large_providers_charge() -> None:

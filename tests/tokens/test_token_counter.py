@@ -37,6 +37,15 @@ EVERY: dict[str, TokenCounter] = {
 REAL = pytest.mark.parametrize("counter", [COUNTER, CLAUDE], ids=["tiktoken", "anthropic"])
 
 
+def test_the_pieces_of_an_encoding_are_kept_once() -> None:
+    import tiktoken
+
+    assert COUNTER.count("two words") == 2
+    encoding = tiktoken.get_encoding("o200k_base")
+    assert not encoding._mergeable_ranks
+    assert encoding.decode(encoding.encode("héllo, wörld")) == "héllo, wörld"
+
+
 def test_every_name_that_is_called_exact_has_that_encoding_in_tiktoken() -> None:
     from tiktoken.model import MODEL_PREFIX_TO_ENCODING, MODEL_TO_ENCODING, encoding_name_for_model
 

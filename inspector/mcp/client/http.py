@@ -24,7 +24,6 @@ from inspector.mcp.frame import LOG
 from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, retry_after, size_text
 from inspector.mcp.sign_in.exchange import LIMITS, NO_SIGN_IN, publishes_sign_in, unanswered
 from inspector.mcp.sign_in.person import SignInWay
-from inspector.mcp.sign_in.provider import signing_in
 
 # Seconds to connect or to send. Reading has no limit: a stream of changes may be silent for hours, and every
 # call has its own timeout.
@@ -70,6 +69,9 @@ class HttpChannel:
         """Open the HTTP client, and the SDK's transport with it."""
         timeout = httpx2.Timeout(_HTTP_TIMEOUT, read=None)
         headers = dict(self._spec.headers)
+        # It imports jwt, which a server that is a program does without.
+        from inspector.mcp.sign_in.provider import signing_in
+
         async with (
             signing_in(self._spec, self._way) as auth,
             _WatchedClient(self, headers=headers, timeout=timeout, auth=auth, **LIMITS) as client,

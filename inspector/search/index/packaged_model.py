@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.core.error import ModelError
+from inspector.core.memory import give_back
 from inspector.core.redaction import open_private, private_folder
 
 if TYPE_CHECKING:
@@ -126,12 +127,14 @@ class FastembedEmbedder:
         try:
             # The arena keeps what one long text needed, and makes no text faster. Nor do more threads a short
             # one; several texts are embedded side by side.
-            return TextEmbedding(
+            model = TextEmbedding(
                 _REGISTERED, specific_model_path=str(self._folder), enable_cpu_mem_arena=False, threads=1
             )
         except Exception as error:
             hint = f"Delete {self._folder}; Toolsight will copy its files again from the installed package."
             raise ModelError(f"the embedding model cannot be loaded: {error}", hint=hint) from error
+        give_back()
+        return model
 
 
 def whole_words(model: "TextEmbedding") -> list[str]:
