@@ -155,8 +155,8 @@ class Attachment(Struct, frozen=True):
 class ToolResult(Struct, frozen=True):
     """A server's result: `text` for the model, `structured` content if any, `is_error` as reported.
 
-    `attachments` are never stored: the text says what they are. `whole` is how many characters the text had
-    if only its beginning is kept, 0 otherwise.
+    `attachments` and the result as it came (`raw`) are never stored: the text says what they are. `whole` is
+    how many characters the text had if only its beginning is kept, 0 otherwise.
     """
 
     text: str
@@ -165,6 +165,7 @@ class ToolResult(Struct, frozen=True):
     kinds: tuple[str, ...] = ("text",)
     attachments: tuple[Attachment, ...] = ()
     whole: int = 0
+    raw: JsonObject | None = None
 
     def in_whole(self, size: int) -> int:
         """The size of the whole text where that of `text` is this; an estimate if that was cut."""

@@ -14,6 +14,7 @@ from inspector.features.check import feature as check
 from inspector.features.clients import feature as clients
 from inspector.features.cost import feature as cost
 from inspector.features.demo import feature as demo
+from inspector.features.gateway import feature as gateway
 from inspector.features.lab import feature as lab
 from inspector.features.marketplace import feature as marketplace
 from inspector.features.registry import feature as registry
@@ -36,6 +37,7 @@ FEATURES: tuple[Feature, ...] = (
     lab.FEATURE,
     trace.FEATURE,
     agents.FEATURE,
+    gateway.FEATURE,
     setup.FEATURE,
     access.FEATURE,
 )

@@ -131,9 +131,9 @@ class Guard:
         )
         loop = self.around.watch.note(tool.id, request.call.arguments, outcome)
         if loop is None:
-            return Answer(result.text, failed=result.is_error)
+            return Answer(result.text, failed=result.is_error, result=result)
         self.around.binder.context.evict(tool.id, "loop", f"loop guard: {loop.count} equal calls")
-        return Answer(result.text, loop.guidance, failed=result.is_error)
+        return Answer(result.text, loop.guidance, failed=result.is_error, result=result)
 
 
 @dataclass(eq=False)

@@ -335,10 +335,11 @@ class Chat:
             session, live, clock, binder, servers, breakers, watch, search, rejections, approver, sleep
         )
         self.calls = chain(around)
+        self.dispatcher = Dispatcher(session, binder, search, rejections, self.calls.by_model)
         self.loop = DiscoveryLoop(
             session,
             binder,
-            Dispatcher(session, binder, search, rejections, self.calls.by_model),
+            self.dispatcher,
             clock,
             live,
             guards=(self.iteration, self.redundancy),

@@ -27,7 +27,7 @@ from inspector.mcp.elicitation import (
     without_secrets,
 )
 from inspector.mcp.frame import FrameLog
-from inspector.mcp.question import ANSWER, Sampler, SamplingRequest
+from inspector.mcp.question import ANSWER, BY, Sampler, SamplingRequest
 from inspector.schema.json_value import JsonObject
 
 
@@ -285,6 +285,8 @@ class SessionClient:
         request = replace(request, model=model, tokens=sampler.count(request.message))
         given = await self._elicitor.ask(request)
         if given.action is not Action.ACCEPT:
+            return given
+        if BY in (given.content or {}):
             return given
         text = (given.content or {}).get(ANSWER)
         return await sampler.by_model(request) if text is None else sampler.by_person(request, str(text))

@@ -35,6 +35,8 @@ from inspector.schema.json_value import JsonObject, compact
 LONGEST_PROMPT: Final = 100_000
 """Characters of a prompt that are shown: a person agrees to nothing that is not seen whole."""
 ANSWER: Final = "answer"
+BY: Final = "by"
+"""Who answered in place of a model, in the content of an answer that is whole."""
 PERSON: Final = "a person"
 NO_TOOLS: Final = "Toolsight does not answer with tools"
 TOO_LONG: Final = f"the prompt is longer than {LONGEST_PROMPT:,} characters, too long to show in full"
@@ -99,7 +101,7 @@ class Sampler(Struct, frozen=True):
 
     def by_person(self, request: SamplingRequest, text: str) -> ElicitationAnswer:
         """What a person answered."""
-        return _accepted(text, PERSON, request.tokens, self.count(text))
+        return accepted(text, PERSON, request.tokens, self.count(text))
 
     async def by_model(self, request: SamplingRequest) -> ElicitationAnswer:
         """The model's answer, in one call without tools; a decline with its reason if it fails."""
@@ -111,7 +113,7 @@ class Sampler(Struct, frozen=True):
         except ModelError as error:
             return ElicitationAnswer(Action.DECLINE, why=f"{self.model.label}: {error.message}")
         read, written = reply.usage.input_tokens, reply.usage.output_tokens
-        return _accepted(
+        return accepted(
             reply.text,
             self.model.label,
             request.tokens if read is None else read,
@@ -120,8 +122,9 @@ class Sampler(Struct, frozen=True):
         )
 
 
-def _accepted(text: str, by: str, read: int, written: int, stop: str = "endTurn") -> ElicitationAnswer:
-    content = {"text": text, "by": by, "input_tokens": read, "output_tokens": written, "stop": stop}
+def accepted(text: str, by: str, read: int, written: int, stop: str = "endTurn") -> ElicitationAnswer:
+    """The whole answer of `by`, with the tokens that it read and wrote, and why it stopped."""
+    content = {"text": text, BY: by, "input_tokens": read, "output_tokens": written, "stop": stop}
     return ElicitationAnswer(Action.ACCEPT, content)
 
 

@@ -26,7 +26,7 @@ from inspector.config.predicate import load_predicates
 from inspector.config.server_change import ConfigurationEditor
 from inspector.core.access import EVERYTHING, AccessPolicy, Sight
 from inspector.core.error import ToolsightError
-from inspector.core.events import SessionStarted
+from inspector.core.events import Origin, SessionStarted
 from inspector.core.inertia import InertiaGraph
 from inspector.core.ports import (
     Approver,
@@ -144,7 +144,9 @@ def judged(
     return ports.stored_tools.unmatched(patterns, [tool.id for tool in tools])
 
 
-def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionStarted:
+def started(
+    live: Live, profile: str, trusted: Collection[str] = (), origin: Origin | None = None
+) -> SessionStarted:
     """The first event of a session; `trusted` names servers that are trusted besides the file's."""
     model, specs = live.model, live.configuration.servers
     return SessionStarted(
@@ -161,6 +163,7 @@ def started(live: Live, profile: str, trusted: Collection[str] = ()) -> SessionS
         user=live.sight.user,
         expert=live.sight.expert,
         restricted=not live.sight.is_whole,
+        origin=origin,
     )
 
 

@@ -16,6 +16,7 @@ from inspector.core.events import (
     AccessChanged,
     MilestoneReached,
     ModelSwitched,
+    Origin,
     SearchPerformed,
     TrustChanged,
     TurnEnded,
@@ -34,6 +35,7 @@ from inspector.search.answer.rewording import Rewording, require_writer, reword
 from inspector.session.assembly import preconditions_of, redactor_of, started
 from inspector.session.running_session import RunningSession
 from inspector.session.server_change import INSTALL, REMOVE
+from inspector.tokens.synthetic import Answer
 
 Written = TypeVar("Written")
 
@@ -45,16 +47,19 @@ class Workbench(RunningSession):
     Leaving `async with Workbench(...) as bench:` closes all connections.
     """
 
-    def connect(self) -> None:
-        """Run predicates and start servers in the background; needs consent. Raises ConfigError."""
-        self._start_session()
+    def connect(self, origin: Origin | None = None) -> None:
+        """Run predicates and start servers in the background; needs consent. Raises ConfigError.
+
+        `origin` is the client that the session serves, if its model is not ours.
+        """
+        self._start_session(origin)
         self._parts.begin(self._background)
         self._connections.start()
         self._background.run(asyncio.to_thread(self.accounting.warm))
 
-    def _start_session(self) -> None:
+    def _start_session(self, origin: Origin | None = None) -> None:
         self._parts.binder.preconditions = preconditions_of(self._live)
-        self._session.emit(started(self._live, self.policy.profile, self._trusted))
+        self._session.emit(started(self._live, self.policy.profile, self._trusted, origin))
         self._check()
 
     async def reconnect(self, server: str) -> None:
@@ -148,6 +153,17 @@ class Workbench(RunningSession):
             tool = self._parts.binder.require(tool_id)
             call = ToolCall(f"user-{self.ports.clock.monotonic():.6f}", tool.id, arguments)
             return await self._parts.chat.calls.by_person(Request(call, tool, by="user"))
+
+    async def answer(self, call: ToolCall) -> Answer:
+        """Answer a call of a model that somebody else talks to, as the loop answers its own model's.
+
+        It may search, or call what it was offered or has found. Of a server's result, the answer has all.
+        """
+        with self._handover.running("a tool call is running"):
+            self._connections.catch_up()
+            dispatcher, offered = self._parts.chat.dispatcher, self.state.bound_ids
+            [own] = dispatcher.own((call,))
+            return own if isinstance(own, Answer) else await dispatcher.dispatch(own, offered)
 
     def load(self, tool_id: str) -> None:
         """Bind a deferred or evicted tool by hand."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.error import FailureKind
-from inspector.core.message import ToolCall
+from inspector.core.message import ToolCall, ToolResult
 from inspector.core.session import Binding, SessionState
 from inspector.core.stream import Session
 from inspector.core.text import paragraphs
@@ -24,7 +24,8 @@ from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS, search_tools_defi
 class Answer(Struct, frozen=True):
     """What a model reads of a call: a text and, if the guard detected a loop, its guidance.
 
-    `failure` is why there was no result, `definitions` are those that the provider loads with it.
+    `failure` is why there was no result, `definitions` are those that the provider loads with it, and
+    `result` is what the server returned.
     """
 
     text: str
@@ -32,6 +33,7 @@ class Answer(Struct, frozen=True):
     failed: bool = False
     failure: FailureKind | None = None
     definitions: tuple[JsonObject, ...] = ()
+    result: ToolResult | None = None
 
     @property
     def said(self) -> str:

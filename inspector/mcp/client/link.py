@@ -133,7 +133,8 @@ class McpLink:
             raise
         # What checks a result by its schema takes a while to import.
         schema = known.output_schema if known is not None else None
-        return await asyncio.to_thread(tool_result, raw, schema) if schema else tool_result(raw)
+        result = await asyncio.to_thread(tool_result, raw, schema) if schema else tool_result(raw)
+        return replace(result, raw=raw)
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         late = CallTimeout(f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS)

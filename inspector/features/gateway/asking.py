@@ -1,0 +1,159 @@
+"""What a server asks while a call runs is asked of the client that called.
+
+A client of 2026-07-28 cannot be asked: its call returns with the question, and it calls once more with the
+answer, for which the server's call has waited.
+"""
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from secrets import token_urlsafe
+from typing import Any, Final
+from uuid import uuid4
+
+from mcp import MCPError, types
+from mcp.server.context import ServerRequestContext
+from mcp.shared.message import ServerMessageMetadata
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from inspector.config.configuration import setting_values
+from inspector.core.message import AssistantMessage
+from inspector.core.settings import ClientCapabilities
+from inspector.mcp.elicitation import CANCELLED, Action, ElicitationAnswer, ElicitationRequest, FormRequest
+from inspector.mcp.question import SamplingRequest, accepted
+from inspector.schema.json_value import JsonObject, as_object
+from inspector.tokens.synthetic import Answer
+
+Context = ServerRequestContext[Any, Any]
+Asked = types.ElicitRequest | types.CreateMessageRequest
+_NO_CALL = "no client waits for a call of this server"
+_NOT_TEXT = "the client's model can only be asked for text"
+_UNREADABLE = "its answer cannot be read"
+_KEY: Final = "asked"
+
+
+def declared(capabilities: types.ClientCapabilities | None) -> dict[str, Any]:
+    """The settings that let Toolsight declare to servers what a client can be asked."""
+    can = capabilities or types.ClientCapabilities()
+    asks = can.elicitation
+    # A client of 2025-06-18 declares no kinds: it takes forms.
+    is_plain = asks is not None and asks.form is None and asks.url is None
+    own = ClientCapabilities(
+        roots=can.roots is not None,
+        forms=asks is not None and (is_plain or asks.form is not None),
+        links=asks is not None and asks.url is not None,
+        sampling=can.sampling is not None,
+    )
+    return setting_values(own)
+
+
+class WaitingCall:
+    """A call of a server that a client waits for; it lives on while a client of 2026-07-28 is asked."""
+
+    def __init__(self, server: str, context: Context) -> None:
+        self.server, self.context = server, context
+        self.work: asyncio.Task[Answer] | None = None
+        self.state = ""
+        self._asked: asyncio.Future[Asked] = asyncio.get_running_loop().create_future()
+        self._given: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+
+    async def ask(self, asked: Asked, result: type[types.ElicitResult | types.CreateMessageResult]) -> Any:
+        """Ask the client and return what it said, as `result`. Raises MCPError and ValidationError."""
+        if self.context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            related = ServerMessageMetadata(related_request_id=self.context.request_id)
+            return await self.context.session.send_request(asked, result, metadata=related)
+        self._given = asyncio.get_running_loop().create_future()
+        self._asked.set_result(asked)
+        return result.model_validate(await self._given, by_name=False)
+
+    def resume(self, context: Context) -> None:
+        """The client has called once more, with its answer."""
+        self.context, self._asked = context, asyncio.get_running_loop().create_future()
+        given = as_object(as_object(context.params).get("inputResponses")).get(_KEY)
+        self._given.set_result(as_object(given))
+
+    async def outcome(self) -> Answer | JsonObject:
+        """The answer to the call, or a result that asks for more. A client that leaves ends the call."""
+        assert self.work is not None
+        try:
+            awaited: list[asyncio.Future[Any]] = [self.work, self._asked]
+            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self.work.cancel()
+            raise
+        if self.work.done():
+            return self.work.result()
+        self.state = token_urlsafe()
+        asked = self._asked.result().model_dump(by_alias=True, mode="json", exclude_none=True)
+        return {"resultType": "input_required", "inputRequests": {_KEY: asked}, "requestState": self.state}
+
+
+class ClientElicitor:
+    """Asks the client whose call a server works on; see `Elicitor`."""
+
+    def __init__(self) -> None:
+        self._waiting: list[WaitingCall] = []
+
+    @contextmanager
+    def waits(self, call: WaitingCall) -> Iterator[None]:
+        """A client waits for a call of a server."""
+        self._waiting.append(call)
+        try:
+            yield
+        finally:
+            self._waiting.remove(call)
+
+    def contexts(self, server: str) -> list[Context]:
+        """The requests that wait for a server, the oldest first."""
+        return [call.context for call in self._waiting if call.server == server]
+
+    def asked(self, state: object) -> WaitingCall | None:
+        """The call that waits for the answer with that `requestState`; None for no such."""
+        return next((call for call in self._waiting if call.state and call.state == state), None)
+
+    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
+        """Ask the client that called last; declined for a client that cannot be asked now."""
+        waiting = [call for call in self._waiting if call.server == request.server]
+        if not waiting:
+            return ElicitationAnswer(Action.DECLINE, why=_NO_CALL)
+        try:
+            return await _answered(waiting[-1], request)
+        except (MCPError, ValidationError) as error:
+            told = error.message if isinstance(error, MCPError) else _UNREADABLE
+            return ElicitationAnswer(Action.DECLINE, why=f"the client: {told}")
+
+
+async def _answered(call: WaitingCall, request: ElicitationRequest) -> ElicitationAnswer:
+    if isinstance(request, SamplingRequest):
+        return await _sampled(call, request)
+    params: types.ElicitRequestParams
+    if isinstance(request, FormRequest):
+        params = types.ElicitRequestFormParams(message=request.message, requested_schema=dict(request.schema))
+    else:
+        params = types.ElicitRequestURLParams(
+            message=request.message, url=request.url, elicitation_id=uuid4().hex
+        )
+    given = await call.ask(types.ElicitRequest(params=params), types.ElicitResult)
+    action = Action(given.action)
+    return CANCELLED if action is Action.CANCEL else ElicitationAnswer(action, given.content)
+
+
+async def _sampled(call: WaitingCall, request: SamplingRequest) -> ElicitationAnswer:
+    """The answer of the client's model to a prompt of text."""
+    if request.has_media:
+        return ElicitationAnswer(Action.DECLINE, why=_NOT_TEXT)
+    messages = [
+        types.SamplingMessage(
+            role="assistant" if isinstance(one, AssistantMessage) else "user",
+            content=types.TextContent(type="text", text=one.text),
+        )
+        for one in request.messages
+    ]
+    params = types.CreateMessageRequestParams(
+        messages=messages, system_prompt=request.system or None, max_tokens=request.max_tokens
+    )
+    given = await call.ask(types.CreateMessageRequest(params=params), types.CreateMessageResult)
+    if not isinstance(given.content, types.TextContent):
+        return ElicitationAnswer(Action.DECLINE, why=_NOT_TEXT)
+    return accepted(given.content.text, given.model, request.tokens, 0, given.stop_reason or "endTurn")

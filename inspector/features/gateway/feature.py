@@ -1,0 +1,5 @@
+"""One MCP server in front of all servers of a configuration, for a client that cannot search."""
+
+from inspector.core.feature import CommandInfo, Feature
+
+FEATURE = Feature("gateway", commands=(CommandInfo("gateway", "command:gateway", "Talk"),))

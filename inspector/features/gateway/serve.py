@@ -1,0 +1,129 @@
+"""Runs the gateway over stdio or HTTP: the session begins with the first request of a client."""
+
+import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
+from typing import Any
+
+from mcp import MCPError
+from mcp.server import NotificationOptions, Server
+from mcp.server.context import CallNext, HandlerResult
+from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.types import INTERNAL_ERROR, RequestParams
+from msgspec.structs import replace
+
+from inspector import __version__
+from inspector.cli.composition import make_workbench, open_memory
+from inspector.cli.configuration import read_configuration
+from inspector.cli.consent import TerminalApprover, require_consent
+from inspector.cli.launch import say_failures
+from inspector.cli.options import Options
+from inspector.clients.client import client_name
+from inspector.core.error import ToolsightError
+from inspector.core.events import Origin
+from inspector.features.gateway.asking import ClientElicitor, Context, declared
+from inspector.features.gateway.gateway import Gateway
+
+_INSTRUCTIONS = (
+    "More tools than are listed: search_tools finds them by what they do. Search before you say that "
+    "something cannot be done."
+)
+_METHODS = (
+    *("tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"),
+    *("prompts/list", "prompts/get", "completion/complete"),
+)
+_UNKNOWN = "client"
+
+
+class Front:
+    """The side of the gateway that clients see, before and while there is a session behind it."""
+
+    def __init__(self) -> None:
+        self.bus = InMemorySubscriptionBus()
+        self.elicitor = ClientElicitor()
+        self._first: asyncio.Future[Context] = asyncio.get_running_loop().create_future()
+        self.gateway: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
+        self.server: Server[dict[str, object]] = Server(
+            "toolsight",
+            version=__version__,
+            title="Toolsight",
+            instructions=_INSTRUCTIONS,
+            on_subscriptions_listen=ListenHandler(self.bus),
+        )
+        for method in _METHODS:
+            # Only so that the SDK declares them: the middleware answers.
+            self.server.add_request_handler(method, RequestParams, _unanswered)
+        self.server.middleware.append(self._answer)
+
+    async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
+        if ctx.method not in _METHODS:
+            return await call_next(ctx)
+        if not self._first.done():
+            self._first.set_result(ctx)
+        try:
+            return await (await asyncio.shield(self.gateway)).answer(ctx, call_next)
+        except ToolsightError as error:
+            raise MCPError(INTERNAL_ERROR, f"{error.message}. {error.hint}".strip()) from error
+
+    async def first(self) -> Context:
+        """The first request that needs a session, with what its client says of itself."""
+        return await self._first
+
+
+async def _unanswered(_context: Context, _params: RequestParams) -> HandlerResult:
+    raise NotImplementedError
+
+
+async def over_stdio(front: Front) -> None:
+    """Serve one client until it closes its end."""
+    options = front.server.create_initialization_options(NotificationOptions(tools_changed=True))
+    async with stdio_server() as (reads, writes):
+        await front.server.run(reads, writes, options)
+
+
+async def serve(options: Options, front: Front, serving: Awaitable[None]) -> None:
+    """Serve clients, and run a session for them from the first request until the serving ends.
+
+    Raises ToolsightError; what fails as the session begins is also told to the client that waits for it.
+    """
+    served = asyncio.ensure_future(serving)
+    first = asyncio.ensure_future(front.first())
+    try:
+        opened = read_configuration(options)
+        memory = open_memory(options)
+        require_consent(opened.unrestricted, memory, approve=options.approve)
+        await asyncio.wait({served, first}, return_when=asyncio.FIRST_COMPLETED)
+        if first.done():
+            chosen = replace(options, implied={**_implied(first.result()), **options.implied})
+            approver = TerminalApprover(yes=True)
+            bench = make_workbench(opened.unrestricted, chosen, approver, memory, elicitor=front.elicitor)
+            async with bench:
+                bench.connect(_origin(first.result()))
+                front.gateway.set_result(Gateway(bench, front.elicitor, front.bus))
+                await served
+                say_failures(bench.state.servers.values())
+        await served
+    except ToolsightError as error:
+        if not front.gateway.done():
+            front.gateway.set_exception(error)
+            await asyncio.sleep(0)
+        raise
+    finally:
+        for task in (served, first):
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+
+
+def _implied(context: Context) -> dict[str, Any]:
+    """The settings that a client brings; a list that never changes serves any, and keeps a prompt cache."""
+    return {"binding.delivery": "call_tool", **declared(context.session.client_capabilities)}
+
+
+def _origin(context: Context) -> Origin:
+    """The client, as it names itself."""
+    params = context.session.client_params
+    info = params.client_info if params is not None else None
+    name = client_name(info.name) if info is not None else _UNKNOWN
+    return Origin(name, info.version if info is not None else "", file="gateway")

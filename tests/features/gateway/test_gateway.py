@@ -1,0 +1,224 @@
+"""A client of the gateway: what it is listed, what it finds and calls, and what servers ask of it."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+from mcp import Client, MCPError, types
+from msgspec.structs import replace
+
+from inspector.cli.options import Options
+from inspector.core.error import ConfigError
+from inspector.core.events import CallFinished, SearchPerformed, SessionStarted
+from inspector.core.message import ToolResult
+from inspector.features.gateway.gateway import result_of
+from inspector.features.gateway.serve import Front, serve
+from inspector.schema.json_value import JsonObject
+from inspector.store.store import SqliteStore
+from inspector.tokens.synthetic import Answer
+from tests.support.commands import servers_in_process as servers_in_process
+
+ASKING = Path(__file__).parents[2] / "support" / "mcp_asking_server.py"
+PLAIN = {"discovery.embedding_model": "none"}
+BOUND = {**PLAIN, "discovery.enabled": False}
+Mode = Literal["legacy", "auto"]
+
+
+@asynccontextmanager
+async def client_of(
+    options: Options, mode: Mode = "legacy", **callbacks: Any
+) -> AsyncGenerator[Client, None]:
+    """A client in this process, connected to a gateway with these options."""
+    front, over = Front(), asyncio.Event()
+
+    async def serving() -> None:
+        await over.wait()
+
+    served = asyncio.create_task(serve(options, front, serving()))
+    try:
+        async with Client(front.server, mode=mode, **callbacks) as client:
+            yield client
+    finally:
+        over.set()
+        await served
+
+
+@pytest.fixture
+def demo(tmp_path: Path, servers_in_process: None) -> Options:  # noqa: ARG001 - it starts none
+    return Options(demo=True, approve=True, database=tmp_path / "d.db", values=PLAIN)
+
+
+@pytest.fixture(params=["legacy", "auto"])
+def asking(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Options, Mode]:
+    """A server that asks its client, and the protocol that client and server speak."""
+    modern = {"env": {"ASKING": "modern"}} if request.param == "auto" else {}
+    server = {"command": sys.executable, "args": [str(ASKING)], **modern}
+    config = tmp_path / "mcp.json"
+    config.write_text(json.dumps({"mcpServers": {"asking": server}}), encoding="utf-8")
+    return Options(config=config, approve=True, database=tmp_path / "d.db", values=BOUND), request.param
+
+
+def text_of(result: types.CallToolResult) -> str:
+    [block] = result.content
+    assert isinstance(block, types.TextContent)
+    return block.text
+
+
+async def test_a_client_is_listed_a_search_a_way_to_call_and_what_is_pinned(demo: Options) -> None:
+    pinned = replace(demo, values={**PLAIN, "binding.always_include": ("clock:*",)})
+    async with client_of(pinned) as client:
+        listed = (await client.list_tools()).tools
+    names = [tool.name for tool in listed]
+    assert names[:2] == ["search_tools", "call_tool"]
+    # The demo defers no tool of calc.
+    assert {name.partition("__")[0] for name in names[2:]} == {"calc", "clock"}
+    assert listed[0].annotations is not None
+    assert listed[0].annotations.read_only_hint
+
+
+async def test_what_a_search_finds_can_be_called(demo: Options) -> None:
+    async with client_of(demo) as client:
+        found = text_of(await client.call_tool("search_tools", {"query": "late orders"}))
+        assert "shop:list_orders" in found
+        called = {"name": "shop:list_orders", "arguments": {"limit": 1}}
+        result = await client.call_tool("call_tool", called)
+    assert not result.is_error
+    assert result.structured_content is not None
+    assert len(result.structured_content["orders"]) == 1
+
+
+async def test_a_tool_that_was_not_found_is_refused_and_the_client_is_told_to_search(demo: Options) -> None:
+    async with client_of(demo) as client:
+        result = await client.call_tool("call_tool", {"name": "shop:list_orders", "arguments": {}})
+    assert result.is_error
+    assert "search_tools" in text_of(result)
+
+
+async def test_a_list_that_changes_is_told_where_found_tools_are_listed(demo: Options) -> None:
+    told = asyncio.Event()
+
+    async def note(message: object) -> None:
+        if isinstance(message, types.ToolListChangedNotification):
+            told.set()
+
+    append = replace(demo, values={**PLAIN, "binding.delivery": "append"})
+    async with client_of(append, message_handler=note) as client:
+        before = {tool.name for tool in (await client.list_tools()).tools}
+        await client.call_tool("search_tools", {"query": "late orders"})
+        await asyncio.wait_for(told.wait(), 10)
+        after = {tool.name for tool in (await client.list_tools()).tools}
+        result = await client.call_tool("shop__list_orders", {"limit": 1})
+    assert "call_tool" not in before
+    assert "shop__list_orders" in after - before
+    assert not result.is_error
+
+
+async def test_a_restricted_user_is_listed_finds_and_calls_nothing_else(
+    demo: Options, tmp_path: Path
+) -> None:
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("organisations: {acme: {users: {ada: {tools: ['clock:*']}}}}", encoding="utf-8")
+    async with client_of(replace(demo, policy=str(policy), user="ada")) as client:
+        listed = (await client.list_tools()).tools
+        result = await client.call_tool("call_tool", {"name": "shop:list_orders", "arguments": {}})
+        resources = (await client.list_resources()).resources
+    assert all("shop" not in tool.model_dump_json() for tool in listed)
+    assert result.is_error
+    assert resources == []
+
+
+async def test_resources_and_prompts_of_all_servers_are_passed_through(demo: Options) -> None:
+    async with client_of(demo) as client:
+        [resource, *_] = (await client.list_resources()).resources
+        [content, *_] = (await client.read_resource(resource.uri)).contents
+        [prompt, *_] = (await client.list_prompts()).prompts
+        with pytest.raises(MCPError, match="no server has"):
+            await client.get_prompt("unknown", {})
+    assert isinstance(content, types.TextResourceContents)
+    assert content.text
+    assert prompt.name.startswith("files__")
+
+
+async def test_everything_is_in_the_record_with_the_client_that_called(demo: Options) -> None:
+    identity = types.Implementation(name="my-agent", version="3")
+    async with client_of(demo, client_info=identity) as client:
+        await client.call_tool("search_tools", {"query": "late orders"})
+        await client.call_tool("call_tool", {"name": "shop:list_orders", "arguments": {}})
+    assert demo.database is not None
+    with SqliteStore(demo.database) as store:
+        [session] = store.sessions()
+        events = [record.event for record in store.read(session.id)]
+    [started] = [event for event in events if isinstance(event, SessionStarted)]
+    assert started.origin is not None
+    assert started.origin.label == "my-agent 3"
+    assert [event.report.request.query for event in events if isinstance(event, SearchPerformed)]
+    assert [event.tool for event in events if isinstance(event, CallFinished)] == ["shop:list_orders"]
+
+
+async def test_what_a_server_asks_its_client_answers(asking: tuple[Options, Mode]) -> None:
+    chosen, mode = asking
+
+    async def answer(_context: object, params: types.ElicitRequestParams) -> types.ElicitResult:
+        return types.ElicitResult(action="accept", content={"city": params.message})
+
+    async def sample(_context: object, _params: object) -> types.CreateMessageResult:
+        text = types.TextContent(type="text", text="yes")
+        return types.CreateMessageResult(role="assistant", content=text, model="theirs")
+
+    async with client_of(chosen, mode, elicitation_callback=answer, sampling_callback=sample) as client:
+        form = text_of(await client.call_tool("form", {}))
+        sampled = text_of(await client.call_tool("sample", {}))
+    assert '"city": "Where?"' in form
+    assert '"theirs"' in sampled
+
+
+async def test_a_client_that_cannot_be_asked_is_not_asked(asking: tuple[Options, Mode]) -> None:
+    chosen, mode = asking
+    async with client_of(chosen, mode) as client:
+        declared = text_of(await client.call_tool("declared", {}))
+        form = await client.call_tool("form", {})
+    assert "elicitation" not in declared
+    assert "declare" in text_of(form)
+
+
+async def test_the_one_server_of_a_configuration_keeps_its_names(asking: tuple[Options, Mode]) -> None:
+    chosen, mode = asking
+    async with client_of(chosen, mode) as client:
+        assert "form" in {tool.name for tool in (await client.list_tools()).tools}
+
+
+async def test_a_request_that_is_none_is_an_error_and_the_next_is_answered(demo: Options) -> None:
+    async with client_of(demo) as client:
+        call = types.CallToolRequest(
+            params=types.CallToolRequestParams(name="call_tool", arguments={"name": 7})
+        )
+        odd = await client.session.send_request(call, types.CallToolResult)
+        assert odd.is_error
+        assert (await client.list_tools()).tools
+
+
+def test_a_result_is_passed_on_unchanged_and_notes_stand_around_it() -> None:
+    raw: JsonObject = {
+        "content": [{"type": "image", "data": "AA==", "mimeType": "image/png"}],
+        "_meta": {"a": 1},
+    }
+    result = ToolResult("[image]", raw=raw)
+    assert result_of(Answer("[image]", result=result)) is raw
+    noted = result_of(Answer("[instead]\n\n[image]", "[loop]", result=result))
+    assert noted["_meta"] == {"a": 1}
+    assert [block.get("text") for block in noted["content"]] == ["[instead]", None, "[loop]"]
+
+
+async def test_a_client_is_told_why_a_session_cannot_begin(demo: Options) -> None:
+    async def listed() -> None:
+        async with client_of(replace(demo, toolset="unknown")) as client:
+            with pytest.raises(MCPError, match="toolset"):
+                await client.list_tools()
+
+    with pytest.raises(ConfigError, match="toolset"):
+        await listed()
