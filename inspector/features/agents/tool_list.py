@@ -13,13 +13,13 @@ from typing import Any, Literal
 
 from msgspec import Struct, convert
 
+from inspector.cli.client_file import encoded, text_of
 from inspector.clients.client import find_client
 from inspector.clients.name import sent_name
 from inspector.config.client import client_files, is_there
 from inspector.config.client_format import load_file, named, place_of, servers_in
 from inspector.config.text_edit import entry_at, with_item
 from inspector.core.error import ConfigError
-from inspector.features.agents.client_file import encoded, text_of
 from inspector.features.agents.unused import ServerWaste
 from inspector.schema.json_value import as_list
 

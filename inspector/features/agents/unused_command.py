@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from inspector.cli.client_file import write_all_with_consent
 from inspector.cli.options import DATABASE, Options, as_json, session_command
 from inspector.cli.stores import open_store
 from inspector.cli.table import Progress, is_json, say_report, show
@@ -12,7 +13,6 @@ from inspector.core.error import ConfigError
 from inspector.core.number import count
 from inspector.core.ports import SystemClock
 from inspector.core.text import did_you_mean
-from inspector.features.agents.client_file import write_all_with_consent
 from inspector.features.agents.command import MachineLibrary
 from inspector.features.agents.tool_list import narrowed, tool_list_rules
 from inspector.features.agents.unused import DAYS, ClientUse, recent, unused

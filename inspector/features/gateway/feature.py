@@ -2,4 +2,11 @@
 
 from inspector.core.feature import CommandInfo, Feature
 
-FEATURE = Feature("gateway", commands=(CommandInfo("gateway", "command:gateway", "Talk"),))
+FEATURE = Feature(
+    "gateway",
+    commands=(
+        CommandInfo("gateway", "command:gateway", "Talk"),
+        CommandInfo("gateway add", "command:add"),
+        CommandInfo("gateway remove", "command:remove"),
+    ),
+)

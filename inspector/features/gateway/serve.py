@@ -14,11 +14,13 @@ from mcp.types import INTERNAL_ERROR, RequestParams
 from msgspec.structs import replace
 
 from inspector import __version__
+from inspector.cli.asgi import LOCAL_HOST, asgi_server
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.launch import say_failures
 from inspector.cli.options import Options
+from inspector.cli.table import say
 from inspector.clients.client import client_name
 from inspector.core.error import ToolsightError
 from inspector.core.events import Origin
@@ -80,6 +82,13 @@ async def over_stdio(front: Front) -> None:
     options = front.server.create_initialization_options(NotificationOptions(tools_changed=True))
     async with stdio_server() as (reads, writes):
         await front.server.run(reads, writes, options)
+
+
+async def over_http(front: Front, port: int) -> None:
+    """Serve clients on this machine at `/mcp` until the program ends; they share one session."""
+    app = front.server.streamable_http_app(host=LOCAL_HOST)
+    say(f"serving at http://{LOCAL_HOST}:{port}/mcp", err=True)
+    await asgi_server(app, port=port, has_lifespan=True).serve()
 
 
 async def serve(options: Options, front: Front, serving: Awaitable[None]) -> None:

@@ -22,6 +22,7 @@ from inspector.schema.json_value import JsonObject
 from inspector.store.store import SqliteStore
 from inspector.tokens.synthetic import Answer
 from tests.support.commands import servers_in_process as servers_in_process
+from tests.support.mcp_case import serving
 
 ASKING = Path(__file__).parents[2] / "support" / "mcp_asking_server.py"
 PLAIN = {"discovery.embedding_model": "none"}
@@ -222,3 +223,22 @@ async def test_a_client_is_told_why_a_session_cannot_begin(demo: Options) -> Non
 
     with pytest.raises(ConfigError, match="toolset"):
         await listed()
+
+
+async def test_clients_of_an_address_share_a_session(demo: Options) -> None:
+    front, over = Front(), asyncio.Event()
+
+    async def served() -> None:
+        await over.wait()
+
+    app = front.server.streamable_http_app()
+    running = asyncio.create_task(serve(demo, front, served()))
+    async with app.router.lifespan_context(app), serving(app) as origin:
+        for _ in range(2):
+            async with Client(f"{origin}/mcp") as client:
+                assert (await client.list_tools()).tools[0].name == "search_tools"
+    over.set()
+    await running
+    assert demo.database is not None
+    with SqliteStore(demo.database) as store:
+        assert len(store.sessions()) == 1

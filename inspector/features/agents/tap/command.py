@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
+from inspector.cli.client_file import encoded, text_of, write_all_with_consent
 from inspector.cli.options import DATABASE, CommandGroup, Options, as_json, with_options
 from inspector.core.error import ConfigError
-from inspector.features.agents.client_file import encoded, text_of, write_all_with_consent
 from inspector.features.agents.tap import shared, tap as tap_of_command
 from inspector.features.agents.tap.entries import Entry, Left, each, entries, without_taps
 

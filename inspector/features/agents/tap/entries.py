@@ -1,7 +1,5 @@
 """The servers in a client's files that a tap stands before, or may: found, and changed as text."""
 
-import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from inspector.config.client import client_file_of, client_files, is_there
+from inspector.cli.client_file import backups as newest_backups, files_of, own_program, text_of
 from inspector.config.client_format import PLACES, SECTIONS, URLS, load_file, named, passed_names
 from inspector.config.configuration import without_secrets
 from inspector.config.entry_command import (
@@ -20,7 +18,6 @@ from inspector.config.entry_command import (
 )
 from inspector.config.text_edit import entry_at, parsed
 from inspector.core.error import ConfigError
-from inspector.features.agents.client_file import backups as newest_backups, text_of
 from inspector.schema.json_value import as_object
 
 _SIGNS_IN = ("headersHelper", "env_http_headers", "oauth", "auth", "requestOptions", "authProviderType")
@@ -84,16 +81,14 @@ class Entry(Struct, frozen=True):
             raise NotTapped("it has no plain command or address, or only you can edit it") from None
 
     def _words(self) -> list[str]:
-        """The words of a new tap, by whole paths: a client may have another PATH."""
-        program = Path(sys.argv[0]).absolute()
-        start = [str(program)] if program.name == "toolsight" else [sys.executable, "-m", "inspector"]
+        """The words of a new tap."""
         sent = [*as_object(self.entry.get("headers")), *as_object(self.entry.get("http_headers"))]
         headers = [word for name in sent for word in ("--header", name)] if self.url_key else []
         if self.url_key and isinstance(bearer := self.entry.get("bearer_token_env_var"), str):
             headers += ["--bearer", bearer]
         kept = [name for name in passed_names(self.entry) if not headers or name not in sent]
         secrets = [word for name in kept for word in ("--redact", name)]
-        return [*start, "tap", *headers, *secrets, "--name", self.server, "--"]
+        return [*own_program(), "tap", *headers, *secrets, "--name", self.server, "--"]
 
     def untapped(self, text: str, backups: Sequence[str]) -> str:
         """The text of its file without its tap, by the newest backup that has the entry as it was.
@@ -121,14 +116,7 @@ def entries(client: str | None, config: Path | None, server: str = "") -> tuple[
 
     Of a `server` it is those of that name for this folder, what the client prefers first.
     """
-    known = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
-    title = "vs-code" if client == "vscode" else client
-    files = (
-        [client_file_of(config, known)]
-        if config is not None
-        else [file for file in known if file.client.lower().replace(" ", "-") == title and is_there(file)]
-    )
-    found = []
+    files, found = files_of(client, config), []
     for file in files:
         data = load_file(file.path)
         for place in _places([str(Path.cwd())] if server else list(as_object(data.get("projects")))):

@@ -10,12 +10,13 @@ import secrets
 import socket
 import zlib
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
+from inspector.cli.asgi import LOCAL_HOST, asgi_server
 from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.redaction import clean, open_private, private_folder
 from inspector.features.clients.measured.answer import answer, events
@@ -26,7 +27,6 @@ from inspector.schema.json_value import JsonObject
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
-    from uvicorn import Server
 
 LARGEST_BODY: Final = 16 << 20
 """Bytes of a request; a larger one is refused."""
@@ -177,9 +177,9 @@ async def listening(stand_in: StandIn) -> AsyncIterator[StandIn]:
     methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     app = Starlette(routes=[Route("/{path:path}", stand_in.respond, methods=methods)])
     with socket.socket(proto=socket.IPPROTO_TCP) as listener:
-        listener.bind(("127.0.0.1", 0))
+        listener.bind((LOCAL_HOST, 0))
         stand_in.port = listener.getsockname()[1]
-        server = _server(app)
+        server = asgi_server(app)
         serving = asyncio.create_task(server.serve([listener]))
         try:
             while not server.started:
@@ -190,17 +190,3 @@ async def listening(stand_in: StandIn) -> AsyncIterator[StandIn]:
         finally:
             server.should_exit = server.force_exit = True
             await serving
-
-
-def _server(app: Any) -> "Server":
-    from uvicorn import Config, Server
-
-    class Quiet(Server):
-        """Leaves signals to the command that it is part of."""
-
-        def capture_signals(self) -> AbstractContextManager[None]:  # type: ignore[override]
-            return nullcontext()
-
-    config = Config(app, ws="none", lifespan="off", log_config=None, access_log=False)
-    config.limit_concurrency, config.timeout_graceful_shutdown = _MOST_CONNECTIONS, 1
-    return Quiet(config)

@@ -1,14 +1,32 @@
 """A client's file that changes after a person's yes, with a backup."""
 
+import os
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
 
+from inspector.config.client import ClientFile, client_file_of, client_files, is_there
 from inspector.config.client_format import load_file, written_secrets
 from inspector.config.file import read_bytes, read_text
 
 _MARK = b"\xef\xbb\xbf"
+
+
+def files_of(client: str | None, config: Path | None) -> list[ClientFile]:
+    """The files that there are of a client, by its name on the command line, or the one that is named."""
+    known = client_files(Path.home(), Path.cwd(), sys.platform, os.environ)
+    if config is not None:
+        return [client_file_of(config, known)]
+    title = "vs-code" if client == "vscode" else client
+    return [file for file in known if file.client.lower().replace(" ", "-") == title and is_there(file)]
+
+
+def own_program() -> list[str]:
+    """How this Toolsight is started, by whole paths: a client may have another PATH."""
+    program = Path(sys.argv[0]).absolute()
+    return [str(program)] if program.name == "toolsight" else [sys.executable, "-m", "inspector"]
 
 
 def text_of(path: Path) -> str:
