@@ -233,7 +233,7 @@ async def test_clients_of_an_address_share_a_session(demo: Options) -> None:
 
     app = front.server.streamable_http_app()
     running = asyncio.create_task(serve(demo, front, served()))
-    async with app.router.lifespan_context(app), serving(app) as origin:
+    async with serving(app) as origin:
         for _ in range(2):
             async with Client(f"{origin}/mcp") as client:
                 assert (await client.list_tools()).tools[0].name == "search_tools"
