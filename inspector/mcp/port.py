@@ -286,9 +286,9 @@ class SessionClient:
         given = await self._elicitor.ask(request)
         if given.action is not Action.ACCEPT:
             return given
+        text = (given.content or {}).get(ANSWER)
         if BY in (given.content or {}):
             return given
-        text = (given.content or {}).get(ANSWER)
         return await sampler.by_model(request) if text is None else sampler.by_person(request, str(text))
 
     def note(self, event: Event) -> None:

@@ -75,6 +75,7 @@ OTHERS = {
 OPENERS = {
     *("cli/launch.py", "cli/open_app.py", "features/marketplace/command.py", "features/lab/open_lab.py"),
     *("features/lab/command.py", "features/tools/sign_in_command.py"),
+    *("features/gateway/command.py", "features/gateway/serve.py"),
     # The owner's, and what it lists is restricted afterwards.
     *("features/cost/audit/command.py", "features/setup/config_command.py"),
 }

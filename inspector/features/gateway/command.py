@@ -19,10 +19,10 @@ _CLIENTS = (
 @click.option("--port", type=click.IntRange(1, 65535), help="Serve over HTTP at this port of this machine.")
 @click.pass_context
 def gateway(context: click.Context, port: int | None, chosen: Options) -> None:
-    """Serve all servers of a configuration to an MCP client as one, with a search for their tools.
+    """Serve all servers as one, with a search for their tools.
 
-    The client gets search_tools, call_tool and the pinned tools in place of every definition. Everything else
-    is as in the app: profile, toolset, policy, guards, and a recorded session.
+    A client gets search_tools, call_tool and the pinned tools in place of every definition. Everything else is
+    as in the app: profile, toolset, policy, guards, and a recorded session.
 
     \b
     toolsight gateway --config .mcp.json               over stdio, for a client's configuration

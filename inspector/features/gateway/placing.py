@@ -11,7 +11,7 @@ from msgspec import Struct
 from inspector.cli.client_file import files_of
 from inspector.config.client_format import load_file, named, place_of, servers_in
 from inspector.config.text_edit import YAML, entry_at, parsed, with_item
-from inspector.core.error import ConfigError, command
+from inspector.core.error import ConfigError
 
 NAME = "toolsight"
 _TABLE = r"^[ \t]*\[{section}\.[^\n]*\n(?:(?![ \t]*\[)[^\n]*\n?)*"
@@ -45,7 +45,7 @@ def place(client: str | None, config: Path | None, folder: Path) -> Place:
         )
     [path] = found
     if path.suffix in YAML:
-        hint = "Let one entry there start `toolsight gateway --config` with a copy of the file."
+        hint = "Let one entry there start `toolsight gateway --config FILE`, with FILE a copy of it."
         raise ConfigError(f"{path} is YAML, in which only you can replace servers", hint=hint)
     digest = sha256(str(path.absolute()).encode()).hexdigest()[:12]
     return Place(path, place_of(load_file(path)), folder / digest / path.name)
@@ -109,5 +109,5 @@ def words_in(where: Place) -> list[str]:
 def require_absent(where: Place) -> None:
     """Raise ConfigError if the gateway stands there."""
     if where.is_changed:
-        hint = f"{command('gateway', 'remove', '--config', str(where.path))} takes it out."
+        hint = f"`toolsight gateway remove --config {where.path}` takes it out."
         raise ConfigError(f"the gateway is in {where.path} already", hint=hint)
