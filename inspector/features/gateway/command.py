@@ -21,8 +21,8 @@ _CLIENTS = (
 def gateway(context: click.Context, port: int | None, chosen: Options) -> None:
     """Serve all servers as one, with a search for their tools.
 
-    A client gets search_tools, call_tool and the pinned tools in place of every definition. Everything else is
-    as in the app: profile, toolset, policy, guards, and a recorded session.
+    A client gets search_tools, call_tool and the pinned tools in place of every definition. All else is as in
+    the app: profile, toolset, policy, guards, and a recorded session.
 
     \b
     toolsight gateway --config .mcp.json               over stdio, for a client's configuration
