@@ -29,8 +29,8 @@ from inspector.search.ranker.fusion import (
     Evidence,
     FusionRanker,
     FusionWeights,
-    Standardised,
 )
+from inspector.search.ranker.ranker import Standardised
 
 CANDIDATES = 150
 # Those of a search with a model.

@@ -130,10 +130,10 @@ class Redactor:
             return value
         if kind is dict:
             return self._mapping(value)
-        if isinstance(value, list | tuple):
-            return self._sequence(value)
         if isinstance(value, Struct):
             return self._record(value)
+        if isinstance(value, (list, tuple)):
+            return self._sequence(value)
         if isinstance(value, Mapping):
             return self._mapping(value)
         # What is left is an enum member, which may be a string too but never a secret, or a class.

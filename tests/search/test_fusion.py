@@ -1,6 +1,7 @@
 """The default ranker: what its signals weigh, and how likely it is that any tool fits."""
 
 import math
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -139,6 +140,17 @@ def test_the_parts_name_step_siblings_and_every_signal_and_add_up(query: str) ->
             assert part.value == pytest.approx(part.inputs["share"] * part.inputs["score"])
         siblings = [part for part in score.parts if part.term == "siblings that fit"]
         assert [part.signal for part in siblings] == [Signal.SERVER]
+
+
+def test_both_wordings_of_a_query_are_explained_by_reading_a_tool_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read, parts = Mock(), Bm25Ranker.parts
+    monkeypatch.setattr(Bm25Ranker, "parts", lambda *given: (read(), parts(*given))[1])
+    ranking = CatalogRankers(INDEX, DiscoverySettings()).hybrid.rank(LITERAL)
+    assert len(parse(LITERAL).wordings) == 2
+    ranking.explain(0)
+    assert read.call_count == len((None, AS_WRITTEN))
 
 
 def assert_cosines_explain_their_parts(score: Score) -> None:

@@ -16,7 +16,7 @@ words. Stems merge what a short query tells apart (“list”, “listing”); s
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -103,7 +103,7 @@ class Bm25Ranker:
         values = self._added(asked, lambda term: term.gains.values)
 
         def explain(position: int) -> Score:
-            parts = tuple(self.parts(asked, position))
+            parts = tuple(self.parts(((term, 1.0) for term in asked), position))
             return Score(self._index.ids[position], float(values[position]), parts)
 
         return Ranking(values, values > 0, explain)
@@ -111,7 +111,7 @@ class Bm25Ranker:
     def weighted(self, terms: Mapping[str, float]) -> Scores:
         """The score of each tool for terms that count by their weights."""
         known = (self._known(term) for term in terms)
-        asked = tuple(replace(one, idf=one.idf * terms[one.term], explained={}) for one in known)
+        asked = tuple(replace(one, idf=one.idf * terms[one.term]) for one in known)
         return self._added(asked, lambda term: term.gains.values)
 
     def coverage(self, query: str) -> Scores:
@@ -173,40 +173,32 @@ class Bm25Ranker:
         norms: NDArray[np.float64] = 1 - b + b * relative
         return norms
 
-    def parts(self, asked: "Asked", position: int, scale: float = 1.0) -> Iterator[Part]:
-        """The parts of a tool's score by term and field, times a scale."""
-        unknown = [term for term in asked if position not in term.explained]
-        if unknown:
-            own = self._postings.counts[position]
-            counts = dict(zip(own.ids.tolist(), own.frequencies.tolist(), strict=True))
-            per_occurrence = self._per_occurrence[position].tolist()
-            for term in unknown:
-                counted = counts.get(term.id, ())
-                weighted = [times * each for times, each in zip(counted, per_occurrence, strict=False)]
-                term.explained[position] = tuple(self._explained(term, counted, weighted, own.lengths))
-        for term in asked:
-            for signal, value, inputs in term.explained[position]:
-                yield Part(signal, term.term, value * scale, inputs)
-
-    def _explained(
-        self, term: "AskedTerm", counted: Sequence[int], weighted: Sequence[float], lengths: Sequence[int]
-    ) -> Iterator[tuple[Signal, float, Mapping[str, float]]]:
-        """What a term adds to a tool's score in each of its fields."""
-        x = sum(weighted)
-        # Rounded as it is added. A term that is in fields without a weight only has no part.
-        gain = float(np.float32(self._saturate(x))) / x * term.idf if x > 0 else 0.0
-        for number, value in enumerate(weighted):
-            if value:
+    def parts(self, asked: Iterable[tuple["AskedTerm", float]], position: int) -> Iterator[Part]:
+        """The parts of a tool's score by term and field, each term's times its scale."""
+        own = self._postings.counts[position]
+        counts = dict(zip(own.ids.tolist(), own.frequencies.tolist(), strict=True))
+        per_occurrence = self._per_occurrence[position].tolist()
+        for term, scale in asked:
+            if term.id not in counts:
+                continue
+            counted = counts[term.id]
+            weighted = [times * each for times, each in zip(counted, per_occurrence, strict=True)]
+            x = sum(weighted)
+            # Rounded as it is added. A term that is in fields without a weight only has no part.
+            gain = float(np.float32(self._saturate(x))) / x * term.idf if x > 0 else 0.0
+            for number, value in enumerate(weighted):
+                if not value:
+                    continue
                 inputs = {
                     "idf": term.idf,
                     "df": float(term.df),
                     "N": float(self._postings.size),
                     "tf": float(counted[number]),
                     "weight": self._weight_of[number],
-                    "length": float(lengths[number]),
+                    "length": float(own.lengths[number]),
                     "mean length": self._mean_lengths[number],
                 }
-                yield self._fields[number], value * gain, inputs
+                yield Part(self._fields[number], term.term, value * gain * scale, inputs)
 
 
 class Gains(NamedTuple):
@@ -217,17 +209,13 @@ class Gains(NamedTuple):
 
 
 class AskedTerm(Struct, frozen=True):
-    """One term of a query: what it adds where, the number of documents that have it, and its idf.
-
-    `explained` has what it adds to which field of a tool, by position, with the inputs: wordings share terms.
-    """
+    """One term of a query: what it adds where, the number of documents that have it, and its idf."""
 
     term: str
     id: int
     gains: Gains
     df: int
     idf: float
-    explained: dict[int, tuple[tuple[Signal, float, Mapping[str, float]], ...]] = field(default_factory=dict)
 
 
 Asked = tuple[AskedTerm, ...]

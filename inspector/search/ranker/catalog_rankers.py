@@ -21,12 +21,12 @@ from inspector.search.ranker.dense import (
     TwoStageProductRanker,
     TwoStageRanker,
 )
-from inspector.search.ranker.fusion import FusionRanker, FusionWeights, Standardised
+from inspector.search.ranker.fusion import FusionRanker, FusionWeights
 from inspector.search.ranker.hybrid import HybridRanker
 from inspector.search.ranker.keyword import KeywordExpertRanker, KeywordSystemRanker, ThreeTierRanker, Tiers
 from inspector.search.ranker.pattern import CopilotRanker, PatternRanker
 from inspector.search.ranker.query_fusion import QueryFusion, ServerPrior
-from inspector.search.ranker.ranker import TIER_STEP, Ranker, Ranking, Scores, ranking_for
+from inspector.search.ranker.ranker import TIER_STEP, Ranker, Ranking, Scores, Standardised, ranking_for
 from inspector.search.ranker.ranker_list import require_ranker
 from inspector.search.ranker.step_ranker import ClaudeCodeRanker, DroidRanker, QwenCodeRanker
 from inspector.search.ranker.vibe_ranker import VibeRanker

@@ -7,6 +7,7 @@ itself.
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import zip_longest
 
 import numpy as np
 from msgspec import Struct
@@ -17,58 +18,8 @@ from inspector.core.ranking import Part, Score, Signal
 from inspector.search.index.document import PASSAGES, SUMMARY, TEXTS, Vector
 from inspector.search.index.phrasebook import Phrase
 from inspector.search.index.tool_index import ToolIndex, words_alone
-from inspector.search.ranker.bm25 import Asked, Bm25Ranker
-from inspector.search.ranker.ranker import Mask, Ranking, Scores
-
-# A signal that differs less, relative to its mean, differs by the rounding of float32 vectors alone.
-_ROUNDING = 1e-6
-
-
-class Standardised(Struct, frozen=True):
-    """A signal, its mean and its deviation over the tools. Tools without a value count as average."""
-
-    raw: Scores
-    mean: float
-    deviation: float
-    weight: float
-
-    @classmethod
-    def of(cls, raw: Scores, weight: float) -> "Standardised":
-        return cls.each(raw[None], [weight])[0]
-
-    @classmethod
-    def each(cls, raw: Scores, weights: Sequence[float]) -> list["Standardised"]:
-        """One a row of `raw`, each with its weight; that of a signal equal for all tools is 0."""
-        if not raw.shape[1]:
-            return [cls(row, 0.0, 1.0, 0.0) for row in raw]
-        means = raw.mean(axis=1)
-        # A missing value makes the mean of its row one.
-        missing = np.isnan(raw) if np.isnan(means).any() else None
-        if missing is not None:
-            present = np.maximum((~missing).sum(axis=1), 1)
-            means = np.where(missing, 0.0, raw).sum(axis=1) / present
-            raw = np.where(missing, means[:, None], raw)
-        centred = raw - means[:, None]
-        squares = np.einsum("ij,ij->i", centred, centred)
-        deviations = np.sqrt(squares / (raw.shape[1] if missing is None else present))
-        return [
-            cls(row, mean, deviation, weight)
-            if deviation >= _ROUNDING * max(1.0, abs(mean))
-            else cls(row, mean, 1.0, 0.0)
-            for row, mean, deviation, weight in zip(
-                raw, means.tolist(), deviations.tolist(), weights, strict=True
-            )
-        ]
-
-    @property
-    def scale(self) -> float:
-        """What one unit of the raw signal adds to the score."""
-        return self.weight / self.deviation
-
-    @property
-    def values(self) -> Scores:
-        return (self.raw - self.mean) * self.scale
-
+from inspector.search.ranker.bm25 import Asked, AskedTerm, Bm25Ranker
+from inspector.search.ranker.ranker import Mask, Ranking, Scores, Standardised
 
 STATIC, SUMMARY_TERM, BEST, MEANT = "static vectors", "summary", "best passage", "what near phrases mean"
 
@@ -117,6 +68,11 @@ class Evidence(Struct, frozen=True, dict=True):
     def usual(self, name: str) -> float:
         """The mean of a signal over the tools, without the phrasebook."""
         return self.cosines[name].mean if self.unread is None else self.unread.means.get(name, 0.0)
+
+    def moved(self, name: str, position: int) -> float:
+        """What a signal adds to a tool's score, beyond what it adds to all by the phrasebook."""
+        signal = self.cosines[name]
+        return (float(signal.raw[position]) - signal.mean + self.usual(name)) * signal.scale
 
     @property
     def best(self) -> Standardised | None:
@@ -227,37 +183,41 @@ class FusionRanker:
         kept = (evidence.values > 0) | words.kept
 
         def explain(position: int) -> Score:
-            parts = tuple(self.parts(position, evidence))
+            parts = tuple(self.parts(position, [evidence]))
             return Score(self._index.ids[position], float(evidence.values[position]), parts)
 
         return Ranking(evidence.values, kept, explain, note=words_alone(self._index))
 
-    def parts(self, position: int, evidence: Evidence, share: float = 1.0) -> list[Part]:
-        """The parts of each signal for a tool, scaled to a share of the score.
+    def parts(self, position: int, wordings: Sequence[Evidence], share: float = 1.0) -> list[Part]:
+        """The parts of each signal for a tool, scaled to a share of the score for each of the wordings.
 
         One of the parts subtracts that of an average tool.
         """
-        (is_absent,) = evidence.is_absent([position])
+        (is_absent,) = wordings[0].is_absent([position])
         factor = share * (self._alone if is_absent else 1.0)
         found: list[Part] = []
         average = 0.0
-        for ranker, words in zip(self._lists, evidence.words, strict=True):
-            if words.scores.weight:
+        for number, ranker in enumerate(self._lists):
+            scales: dict[str, tuple[AskedTerm, float]] = {}
+            for words in (evidence.words[number] for evidence in wordings):
                 scale = words.scores.scale * factor
-                found += ranker.parts(words.asked, position, scale)
                 average += scale * words.scores.mean
-        read = 0.0
-        for name, signal in evidence.cosines.items():
-            # Of a tool that is not embedded yet only the words and the static vector count.
-            if signal.weight and (name == STATIC or not is_absent):
-                usual, scale = evidence.usual(name), signal.scale * factor
-                if name != MEANT:
-                    found.append(part := _cosine_part(name, evidence, position, factor))
-                    read -= part.value
-                read += (float(signal.raw[position]) - signal.mean + usual) * scale
-                average += usual * scale
-        if evidence.unread is not None:
-            found.append(Part(Signal.PHRASE, str(evidence.unread.phrase), read))
+                for term in words.asked if words.scores.weight else ():
+                    scales[term.term] = (term, scales.get(term.term, (term, 0.0))[1] + scale)
+            found += ranker.parts(scales.values(), position)
+        read: dict[str, float] = {}
+        # Of a tool that is not embedded yet only the words and the static vector count.
+        for name in (name for name in wordings[0].cosines if name == STATIC or not is_absent):
+            weighted = [evidence for evidence in wordings if evidence.cosines[name].weight]
+            parts = [] if name == MEANT else [_cosine_part(name, one, position, factor) for one in weighted]
+            found += [_mean(parts, len(wordings))] if parts else []
+            for evidence, own in zip_longest(weighted, parts):
+                average += evidence.usual(name) * evidence.cosines[name].scale * factor
+                if evidence.unread is not None:
+                    phrase = str(evidence.unread.phrase)
+                    moved = evidence.moved(name, position) * factor - (own.value if own else 0.0)
+                    read[phrase] = read.get(phrase, 0.0) + moved
+        found += (Part(Signal.PHRASE, phrase, value) for phrase, value in read.items())
         return [*found, Part(Signal.AVERAGE, "average tool", -average)]
 
     def evidence(
@@ -376,3 +336,22 @@ def _cosine_part(name: str, evidence: Evidence, position: int, factor: float) ->
     term = f"best: {evidence.best_passage(position)}" if name == BEST else name
     inputs = {"mean": evidence.usual(name), "deviation": signal.deviation, "weight": signal.weight}
     return Part(Signal.SEMANTIC, term, cosine * signal.scale * factor, {"cosine": cosine, **inputs})
+
+
+def _mean(parts: Sequence[Part], wordings: int) -> Part:
+    """One part for the cosines of several wordings, with inputs such that the same formula holds.
+
+    The mean of the wordings' cosine / deviation is cosine / deviation again with a mean of the cosines, each
+    weighted by 1 / deviation, and the harmonic mean of the deviations.
+    """
+    first = parts[0]
+    if wordings == 1:
+        return first
+    weights = [1 / part.inputs["deviation"] for part in parts]
+    total = math.fsum(weights)
+    means = {
+        name: math.fsum([w * part.inputs[name] for w, part in zip(weights, parts, strict=True)]) / total
+        for name in ("cosine", "mean")
+    }
+    inputs = {**first.inputs, **means, "deviation": wordings / total, "wordings": float(wordings)}
+    return Part(first.signal, first.term, math.fsum([part.value for part in parts]), inputs)

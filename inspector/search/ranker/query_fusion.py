@@ -1,6 +1,5 @@
 """What is known of one text for every tool: the signals behind a score."""
 
-import math
 from collections.abc import Sequence
 from operator import attrgetter
 
@@ -163,8 +162,8 @@ class QueryFusion:
     def _explain(self, position: int, scores: _Scores, evidence: QueryEvidence) -> Score:
         """The parts of the wordings, one for the best step and one for the server."""
         share = (1 - scores.share) / len(scores.wordings)
-        wordings = [self._fusion.parts(position, evidence.of[text], share) for text in scores.wordings]
-        parts = (*_merged(wordings), *self._others(position, scores, evidence))
+        wordings = [evidence.of[text] for text in scores.wordings]
+        parts = (*self._fusion.parts(position, wordings, share), *self._others(position, scores, evidence))
         return Score(self._index.ids[position], float(scores.values[position]), parts)
 
     def _others(self, position: int, scores: _Scores, evidence: QueryEvidence) -> list[Part]:
@@ -180,33 +179,3 @@ class QueryFusion:
             inputs = {"mean of three": server / self._weights.server, "weight": self._weights.server}
             parts.append(Part(Signal.SERVER, SERVER_PRIOR, server, inputs))
         return parts
-
-
-def _merged(lists: Sequence[list[Part]]) -> list[Part]:
-    """The parts of all lists, those of one signal and term in one; so is any best passage."""
-    if len(lists) == 1:
-        return lists[0]
-    merged: dict[tuple[Signal, str], list[Part]] = {}
-    for part in (part for parts in lists for part in parts):
-        about = part.term.partition(":")[0] if part.signal is Signal.SEMANTIC else part.term
-        merged.setdefault((part.signal, about), []).append(part)
-    return [_sum(parts, len(lists)) for parts in merged.values()]
-
-
-def _sum(parts: Sequence[Part], wordings: int) -> Part:
-    """One part for those of several wordings. The inputs of cosines are such that the same formula holds.
-
-    The mean of the wordings' cosine / deviation is cosine / deviation again with a mean of the cosines, each
-    weighted by 1 / deviation, and the harmonic mean of the deviations.
-    """
-    first = parts[0]
-    value, inputs = math.fsum([part.value for part in parts]), first.inputs
-    if "deviation" in inputs:
-        weights = [1 / part.inputs["deviation"] for part in parts]
-        total = math.fsum(weights)
-        means = {
-            name: math.fsum([w * part.inputs[name] for w, part in zip(weights, parts, strict=True)]) / total
-            for name in ("cosine", "mean")
-        }
-        inputs = {**inputs, **means, "deviation": wordings / total, "wordings": float(wordings)}
-    return Part(first.signal, first.term, value, inputs)
