@@ -94,6 +94,7 @@ def test_the_first_frame_waits_for_no_page_no_widget_and_no_engine() -> None:
         "inspector.app.base_screen",
         "inspector.session",
         "inspector.search",
+        "textual.widgets._text_area",
         "widgets",
     }
 

@@ -1,7 +1,6 @@
 """The terminal of an app: it may be gone at any moment, and what is pasted into it may be huge."""
 
 import asyncio
-import re
 import sys
 import threading
 from collections import deque
@@ -15,12 +14,13 @@ from textual.app import App, ReturnType
 from textual.dom import DOMNode
 from textual.message_pump import MessagePump
 from textual.theme import Theme
-from textual.widgets import Input, TextArea
 
 from inspector.core.number import byte_size
+from inspector.core.text import expression
 
 if TYPE_CHECKING:
     from textual.driver import Driver
+    from textual.widgets import Input, TextArea
 
 
 DARK = Theme(
@@ -60,7 +60,7 @@ _LONGEST, _NAP = 2.0, 0.01
 # An input takes so many bytes, and so many line breaks and tabs: one takes as long to lay out as ten letters.
 MOST_BYTES, MOST_BREAKS = 200_000, 20_000
 _MOST = f"An input holds at most {byte_size(MOST_BYTES)}."
-_BREAK = re.compile(r"[\n\r\t]")
+_BREAK = expression(r"[\n\r\t]")
 
 
 class TerminalApp(App[ReturnType]):
@@ -157,7 +157,9 @@ def fitting(text: str, held: str = "") -> str:
     return kept if first_too_many is None else kept[: first_too_many.start()]
 
 
-def _takes_text(widget: object) -> TypeGuard[Input | TextArea]:
+def _takes_text(widget: object) -> "TypeGuard[Input | TextArea]":
+    from textual.widgets import Input, TextArea  # The first frame has neither.
+
     return isinstance(widget, Input | TextArea)
 
 
@@ -165,7 +167,7 @@ def _held(widget: object) -> str:
     """What stays in an input when something is pasted, which replaces the selection."""
     if not _takes_text(widget):
         return ""
-    text = widget.text if isinstance(widget, TextArea) else widget.value
+    text = widget.value if hasattr(widget, "value") else widget.text
     return text.replace(widget.selected_text, "", 1)
 
 

@@ -8,8 +8,6 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, cast
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.-]+")
 _CUTOFF = 0.55
 
 
@@ -28,6 +26,10 @@ class _Pattern:
 def expression(text: str, flags: int = 0) -> "re.Pattern[str]":
     """An expression of a module that many import and few use: compiling them all took a tenth of a start."""
     return cast("re.Pattern[str]", _Pattern(text, flags))
+
+
+_WORD = expression(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_UNSAFE = expression(r"[^A-Za-z0-9_.-]+")
 
 
 def closest(
@@ -77,9 +79,9 @@ def _words(name: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(name)] or [name.casefold()]
 
 
-_BREAK = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_PARAGRAPH_END = re.compile(r"\n\s*\n")
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s|(?<=[。！？])")
+_BREAK = expression(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_PARAGRAPH_END = expression(r"\n\s*\n")
+_SENTENCE_END = expression(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s|(?<=[。！？])")
 _ELLIPSIS = "…"
 
 

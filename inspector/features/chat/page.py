@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from msgspec import Struct
@@ -34,6 +35,12 @@ from widgets import Prompt, RecordList, link
 _LONGEST = 72
 
 
+@lru_cache(8_192)
+def _request(description: str) -> str:
+    """What a tool does, to be asked for. Every view asks for that of all tools."""
+    return shortened(first_sentence(description).rstrip("."), _LONGEST)
+
+
 def example_requests(tools: Sequence[Tool], most: int = 3) -> tuple[str, ...]:
     """The first sentences of up to `most` tools, of another server each as far as there are others.
 
@@ -41,8 +48,8 @@ def example_requests(tools: Sequence[Tool], most: int = 3) -> tuple[str, ...]:
     """
     before, ranked = Counter[str](), list[tuple[int, str]]()
     for tool in sorted(tools, key=lambda tool: not tool.annotations.read_only):
-        if sentence := first_sentence(tool.description).rstrip("."):
-            ranked.append((before[tool.server], shortened(sentence, _LONGEST)))
+        if request := _request(tool.description):
+            ranked.append((before[tool.server], request))
             before[tool.server] += 1
     ranked.sort(key=lambda pair: pair[0])
     return tuple(dict.fromkeys(sentence for _, sentence in ranked))[:most]

@@ -1,8 +1,11 @@
 """The requests that an empty chat offers."""
 
+import pytest
 from hypothesis import given, strategies as st
 
+from inspector.core.text import first_sentence
 from inspector.core.tool import Annotations, Tool
+from inspector.features.chat import page
 from inspector.features.chat.page import example_requests
 
 READS = Annotations(read_only=True)
@@ -27,3 +30,16 @@ def test_examples_are_few_short_different_and_on_one_line(tools: list[Tool]) -> 
         assert text.strip()
         assert len(text) <= 72
         assert "\n" not in text
+
+
+def test_a_second_view_reads_no_description_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def counted(text: str) -> str:
+        read.append(text)
+        return first_sentence(text)
+
+    monkeypatch.setattr(page, "first_sentence", counted)
+    tools = [Tool("counted", f"tool_{number}", f"Counts {number} things.") for number in range(5)]
+    assert example_requests(tools) == example_requests(tools)
+    assert len(read) == 5
