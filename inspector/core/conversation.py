@@ -65,20 +65,34 @@ class Item(Struct, frozen=True):
 
 
 class Conversation(Struct, frozen=True):
-    """The items so far, oldest first. The first `ended` of them are of turns that have ended."""
+    """The items so far, oldest first: those of the current turn, and those `earlier` in a tuple of their own.
 
-    items: tuple[Item, ...] = ()
-    ended: int = 0
+    An event copies the items of its turn alone.
+    """
+
+    turn: tuple[Item, ...] = ()
+    earlier: tuple[Item, ...] = ()
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        return (*self.earlier, *self.turn)
 
     def after(self, record: events.Record) -> "Conversation":
         """The conversation after one more event; the same object if the event adds nothing."""
-        if isinstance(record.event, events.TurnEnded):
-            # Nothing before it is running any more: looking at it in every turn would be quadratic.
-            turn = _step(record.event, record.seq, self.items[self.ended :])
-            items = (*self.items[: self.ended], *turn)
-            return Conversation(items, len(items))
-        items = _step(record.event, record.seq, self.items)
-        return self if items is self.items else Conversation(items, self.ended)
+        event, seq, turn, earlier = record.event, record.seq, self.turn, self.earlier
+        if isinstance(event, events.TurnEnded):
+            return Conversation((), (*earlier, *_step(event, seq, turn)))
+        if turn:
+            turn = _step(event, seq, turn)
+        if turn is not self.turn:
+            return Conversation(turn, earlier)
+        if turn and not isinstance(event, events.CallFinished | events.TaskChanged):
+            return self
+        # Between turns, or about a call of an earlier one.
+        items = _step(event, seq, earlier)
+        if items is earlier:
+            return self
+        return Conversation((*turn, *items[len(earlier) :]), items[: len(earlier)])
 
     @property
     def last_search(self) -> SearchRequest | None:

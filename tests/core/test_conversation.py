@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from inspector.core.conversation import Conversation, Item, ItemKind, ItemStatus
 from inspector.core.events import (
     CallFinished,
@@ -96,3 +98,22 @@ def test_a_running_call_says_how_its_task_goes_until_it_has_its_result() -> None
     assert (item.status, item.text) == (ItemStatus.RUNNING, "task working: page 2, 1 poll")
     (item,) = items([called("s:a"), state, CallFinished("c", "s:a", ok=True, text="the result")])
     assert item.text == "the result"
+
+
+ENDED = TurnEnded("answered", "")
+DONE = CallFinished("c", "s:a", True, "sunny", 1.0)
+
+
+def test_an_event_copies_the_items_of_its_turn_alone() -> None:
+    conversation = Conversation()
+    for number, event in enumerate([UserSaid("go on"), searched("s:a"), called("s:a"), DONE, ENDED] * 200):
+        before, conversation = conversation, conversation.after(Record("s", number, 0.0, event))
+        if before.turn and event is not ENDED:
+            assert conversation.earlier is before.earlier
+    assert (len(conversation.items), conversation.turn) == (600, ())
+
+
+@pytest.mark.parametrize("between", [(), (UserSaid("and now?"),)])
+def test_a_call_that_ends_after_its_turn_has_its_result(between: tuple[Event, ...]) -> None:
+    _said, call, *rest = items([UserSaid("go"), called("s:a"), ENDED, *between, DONE])
+    assert (call.text, call.status, len(rest)) == ("sunny", ItemStatus.OK, len(between))
