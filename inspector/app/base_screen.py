@@ -13,7 +13,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input, Static, TextArea
 
-from inspector.app.context import Done, Failed, InContext, Job, Work
+from inspector.app.context import SELECTION, Done, Failed, InContext, Job, Work
 from inspector.app.draw.header import header
 from inspector.app.place import (
     Activity,
@@ -97,6 +97,7 @@ class BaseScreen(InContext, Screen[None]):
     `page` names the page in `place.PLACES`; it is "" for what opens on top of a page.
     """
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = SELECTION
     page: str = ""
     help_lines: ClassVar[tuple[str, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = [

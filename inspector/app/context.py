@@ -137,6 +137,11 @@ class Context(Protocol):
         """Look again what is measured in the background."""
 
 
+# What Textual styles selected text with: a screen has its styles from `InContext`, its first base, not from
+# `Screen`, and without this the first drag of the mouse over a text would end the app.
+SELECTION = {"screen--selection"}
+
+
 class InContext(Widget):
     """A screen or widget of the app, with what they all share."""
 

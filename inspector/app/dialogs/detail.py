@@ -11,13 +11,14 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from inspector.app.command import COMMANDS, shown_keys
-from inspector.app.context import InContext
+from inspector.app.context import SELECTION, InContext
 from widgets import JsonTree, TextView, plain
 
 
 class DetailScreen(InContext, ModalScreen[None]):
     """A text to read, search and copy, with its data as a tree, if any."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = SELECTION
     CSS_PATH = "detail.tcss"
     AUTO_FOCUS = "#detail-text TextLines"
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "close", id="detail.close")]
