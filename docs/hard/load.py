@@ -117,9 +117,13 @@ class Progress:
 
 def memory_of(pid: int) -> str:
     """The memory that a process has resident, and the most that it had."""
-    status = Path(f"/proc/{pid}/status").read_text()
-    now, most = (int(re.findall(rf"{key}:\s+(\d+) kB", status)[0]) // 1024 for key in ("VmRSS", "VmHWM"))
+    now, most = (resident(pid, key) // 1024 for key in ("VmRSS", "VmHWM"))
     return f"{now} MB, at most {most} MB"
+
+
+def resident(pid: int, key: str = "VmRSS") -> int:
+    """The kB that a process has resident."""
+    return int(re.findall(rf"{key}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())[0])
 
 
 def processor_of(pid: int) -> float:

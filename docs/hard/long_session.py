@@ -3,6 +3,9 @@
 Its events are those of the demo's session, again and again, with model calls that count on. The app is in a
 pseudo-terminal and opens it in Trace. Measured are the seconds until its calls are shown, the steps from call
 to call, and letters typed into the prompt while it is replayed; beside letters in a bare Textual app.
+
+`python -m docs.hard.long_session turns [COUNT]` asks the demo's stand-in COUNT times in the app instead: the
+processor time of the last turns beside the first, and the memory that each turn of the second half left.
 """
 
 import json
@@ -13,14 +16,18 @@ import tempfile
 import time
 from contextlib import closing
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from docs.benchmark import say
 from docs.benchmark.terminal import app
-from docs.hard.load import LETTERS, bare_keys, memory_of, told
+from docs.hard.load import LETTERS, Progress, bare_keys, memory_of, processor_of, resident, told
 
 EVENTS = 100_000
 STEPS = 60
+QUESTIONS = (b"Which orders are late?", b"What is the weather in Oslo?", b"Convert 20 USD to EUR")
+# Turns until all has been drawn once, and how many are compared.
+WARM, SOME = 3, 12
 ID = "a-long-session"
 TRACE, CHAT = b"\x1b[15~", b"\x1bOP"
 RIGHT, DOWN, ENTER = b"\x1b[C", b"\x1b[B", b"\r"
@@ -57,8 +64,42 @@ def _later(row: tuple[Any, ...], calls: int) -> tuple[Any, ...]:
     return (*row[:3], json.dumps(payload), *row[4:])
 
 
+def turns(count: int) -> None:
+    """Print what the last of so many turns in the app take beside the first."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = Path(folder) / "turns.db"
+        with app(database, "demo") as opened:
+            is_ready = Progress(database, 9, embedding=True)
+            while not is_ready(opened.read_for(0.5)):
+                pass
+            took, held = [], []
+            for number in range(count):
+                began = processor_of(opened.pid)
+                opened.press(QUESTIONS[number % len(QUESTIONS)] + b"\r")
+                while _ended(database) <= number:
+                    opened.read_for(0.1)
+                opened.settle()
+                took.append(1000 * (processor_of(opened.pid) - began))
+                held.append(resident(opened.pid))
+    first, last = median(took[WARM : WARM + SOME]), median(took[-SOME:])
+    # What grows in the first half are caches, too, and what is loaded in the background.
+    later = held[count // 2 :]
+    grown = (median(later[-SOME:]) - median(later[:SOME])) / (len(later) - SOME)
+    say(f"{count} turns, ms each: the first {first:.0f}, the last {last:.0f}, ratio {last / first:.2f}")
+    say(f"  {grown:+.0f} kB a turn, {held[-1] / 1024:.0f} MB at the end")
+
+
+def _ended(database: Path) -> int:
+    with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+        [(number,)] = connection.execute("SELECT count(*) FROM event WHERE kind = 'end'")
+        return int(number)
+
+
 def main() -> int:
     """Print what was measured."""
+    if sys.argv[1:2] == ["turns"]:
+        turns(int(*sys.argv[2:] or ["120"]))
+        return 0
     told("keys in a bare Textual app", bare_keys(200))
     with tempfile.TemporaryDirectory() as folder:
         database = Path(folder) / "long.db"
