@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from widgets.blocks import Blocks
     from widgets.guarded import Choice, Confirm, Guarded, GuardedConfirm
     from widgets.key_bar import FilterBar, FocusBorder, FocusFrame, KeyBar
     from widgets.meter import BigNumber, Meter, Segment, legend, short_number, stacked
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from widgets.view_strip import StillText, ViewPanel, ViewStrip
 
 _MODULES = {
+    "blocks": ("Blocks",),
     "guarded": ("Choice", "Confirm", "Guarded", "GuardedConfirm"),
     "key_bar": ("FilterBar", "FocusBorder", "FocusFrame", "KeyBar"),
     "meter": ("BigNumber", "Meter", "Segment", "legend", "short_number", "stacked"),

@@ -134,9 +134,9 @@ def fitting(keys: Sequence[FooterKey], width: int) -> list[FooterKey]:
 
 
 class FocusBorder(Widget):
-    """Mixed into a container, takes the theme's primary color while something in it has the focus.
+    """Mixed into a widget, takes the theme's primary color while that or something in it has the focus.
 
-    It stands after the container among the bases, because styles come from the first one. For `:focus-within`
+    It stands after the widget among the bases, because styles come from the first one. For `:focus-within`
     Textual styles everything in the container again with each move of the focus, which takes a tenth of a
     second and more where that is a hundred widgets.
     """
@@ -149,6 +149,12 @@ class FocusBorder(Widget):
         self._light()
 
     def on_descendant_blur(self) -> None:
+        self._light()
+
+    def on_focus(self) -> None:
+        self._light()
+
+    def on_blur(self) -> None:
         self._light()
 
     def _light(self) -> None:

@@ -12,9 +12,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size, clamp
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from widgets.line_view import LineView
 from widgets.record import (
     GAP,
     Column,
@@ -36,13 +36,12 @@ class _Names(Struct, frozen=True):
     shown: dict[str, str]
 
 
-class RecordCanvas(ScrollView):
+class RecordCanvas(LineView):
     """A virtual view: 200,000 records cost no more to draw than the twenty that are visible."""
 
     DEFAULT_CSS = """
     RecordCanvas {
         height: 1fr;
-        overflow-x: hidden;
         scrollbar-size-vertical: 1;
         & > .record-list--header { color: $text-muted; text-style: underline; }
         & > .record-list--cursor { background: $foreground 12%; }
@@ -226,27 +225,15 @@ class RecordRows(RecordCanvas, can_focus=True):
         above = (self.cursor or 0) * self._lines - self.scroll_offset.y
         self._wanted = None if leaves else before.key if before else self._wanted
         self.records = records
-        self._resize(Size(self.size.width, len(records) * self._lines + self._header_lines))
+        self.resize(Size(self.size.width, len(records) * self._lines + self._header_lines))
         self.cursor = self._cursor_after(at_end, (self.cursor or 0) if otherwise is None else otherwise)
         if before is not None and self.cursor is not None:
-            self._scroll_line(self.cursor * self._lines - above)
+            self.scroll_line(self.cursor * self._lines - above)
         self._bring_into_view()
         self.refresh()
         now = self.current
         if (before and before.key) != (now and now.key):
             self.post_message(self.Moved())
-
-    def _resize(self, size: Size) -> None:
-        """Take another size, with a new layout of the screen only if that can move something else."""
-        old, room = self.virtual_size, self.container_size
-        is_longer = old.width == size.width and room.height < old.height <= size.height
-        if not room.width:
-            self.set_reactive(RecordRows.virtual_size, size)  # It is laid out when it is shown first.
-        elif is_longer and self.show_vertical_scrollbar:
-            self.set_reactive(RecordRows.virtual_size, size)
-            self.vertical_scrollbar.window_virtual_size = size.height
-        else:
-            self.virtual_size = size
 
     def _cursor_after(self, at_end: bool, otherwise: int) -> int | None:
         if not self.records:
@@ -286,24 +273,9 @@ class RecordRows(RecordCanvas, can_focus=True):
         top = self.cursor * self._lines
         window = max(self._lines, self.size.height - self._header_lines)
         if self._is_centered:
-            self._scroll_line(max(top - (window - self._lines) // 2, 0))
+            self.scroll_line(max(top - (window - self._lines) // 2, 0))
         else:
-            self._scroll_line(clamp(self.scroll_offset.y, top + self._lines - window, top))
-
-    def _scroll_line(self, line: int) -> None:
-        if line != self.scroll_offset.y:
-            self.scroll_to(y=line, animate=False, force=True)
-            self.call_after_refresh(self._draw_bar)
-
-    def watch_show_vertical_scrollbar(self) -> None:
-        """A bar that appears knows nothing of what was scrolled before."""
-        self.call_after_refresh(self._draw_bar)
-
-    def _draw_bar(self) -> None:
-        """Move the scroll bar: a list scrolled before its layout would show the bar in the old position."""
-        if self.show_vertical_scrollbar:
-            self.vertical_scrollbar.position = self.scroll_y
-            self.vertical_scrollbar.refresh()
+            self.scroll_line(clamp(self.scroll_offset.y, top + self._lines - window, top))
 
     def action_step(self, rows: int) -> None:
         """Move the cursor by a number of rows."""

@@ -16,7 +16,7 @@ from inspector.core.number import count
 from inspector.core.ports import SystemClock
 from inspector.core.report import Block, Fact, Facts, Table
 from inspector.store.shared_session import SUFFIX, packed
-from widgets import FilterBar, JsonTree, KeyBar, RecordList, TextView, ViewStrip
+from widgets import Blocks, FilterBar, JsonTree, KeyBar, RecordList, TextView, ViewStrip
 
 # Keys, and the names of what else could be shown. The lines on top are docked.
 _AROUND = KeyBar, FilterBar, Tabs, ViewStrip
@@ -32,6 +32,8 @@ def page_report(shown: Widget) -> Iterator[Block]:
             return
         case Static():
             inner: Iterator[Block] = iter((str(shown.content),))
+        case Blocks():
+            inner = shown.texts()
         case TextView():
             inner = iter((shown.text or shown.empty,))
         case JsonTree():

@@ -1,17 +1,10 @@
 """The conversation: a block per item, a search with its results, one a line; scrolled to the newest."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from msgspec import Struct
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.reactive import reactive
-from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED, suggestion_lines
 from inspector.core.conversation import Conversation, Item, ItemKind, ItemStatus
@@ -19,7 +12,7 @@ from inspector.core.message import arguments_text
 from inspector.core.number import bar, count, milliseconds, signed
 from inspector.core.ranking import Answer, Hit, Outcome
 from inspector.search.answer.answer_text import confidence_text
-from widgets import FocusBorder, Hanging, StillText, plain, shorten, shortened, visible
+from widgets import Blocks, FocusBorder, plain, shorten, shortened, visible
 
 RESULTS = 5
 WIDTH = 76
@@ -218,103 +211,49 @@ _BLOCKS = {
 }
 
 
-# Blocks are widgets, so only the newest of a long conversation stay mounted.
-_MOUNTED = 200
 # From this height of the terminal a search lists as many results as it can.
 _ROOMY, _FEW_RESULTS = 24, 3
-_HINT = "conversation-hint"
 
 
-class ItemBlock(Static, can_focus=True):
-    """One item; enter or a click opens it."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "open"),
-        Binding("up,k", "app.focus_previous", show=False),
-        Binding("down,j", "app.focus_next", show=False),
-    ]
-
-    @dataclass
-    class Opened(Message):
-        """The item should open in full."""
-
-        item: Item
-
-    def __init__(self, item: Item) -> None:
-        super().__init__(Hanging(block(item)), classes=f"item -{item.kind}", markup=False)
-        self.item = item
-        self._drawn_for = 0
-
-    def show(self, item: Item) -> None:
-        """Draw the item's current state."""
-        if item is not self.item:
-            self.item = item
-            self._draw()
-
-    def on_resize(self) -> None:
-        """Draw a search again: its lines depend on the width."""
-        if self.item.report is not None and self._drawn_for != self.content_size.width:
-            self._draw()
-
-    def _draw(self) -> None:
-        self._drawn_for = width = self.content_size.width
-        results = RESULTS if self.app.size.height >= _ROOMY else _FEW_RESULTS
-        self.update(Hanging(block(self.item, width or WIDTH, results)))
-
-    def action_open(self) -> None:
-        self.post_message(self.Opened(self.item))
-
-    def on_click(self) -> None:
-        self.action_open()
-
-
-class ConversationPanel(VerticalScroll, FocusBorder, can_focus=False):
-    """Follows the conversation while its end is visible; what the user says brings the end back."""
+class ConversationPanel(Blocks[Item], FocusBorder):
+    """A block per item; what the user says brings the end back."""
 
     BORDER_TITLE = "Conversation"
 
     conversation: reactive[Conversation] = reactive(Conversation(), init=False)
     empty: reactive[Content] = reactive(Content(""), init=False)
+    """What is shown as long as there is no item."""
     hint: reactive[Content] = reactive(Content(""), init=False)
+    """What can be done now, below the last block."""
 
-    def compose(self) -> ComposeResult:
-        yield StillText(id="conversation-empty", markup=False)
-        yield Static(id=_HINT, markup=False)
+    def content(self, item: Item, width: int) -> Content:
+        """What an item's block says."""
+        return block(item, width, self._results)
 
-    def on_resize(self) -> None:
-        self.call_after_refresh(self._follow)
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The width, and how many results of a search the terminal has room for."""
+        return self.width, self._results
 
-    def _follow(self) -> None:
-        """Keep the end in sight from when there is more than fits; what fits begins at the top."""
-        overflows = self.max_scroll_y > 0
-        if overflows != self.is_anchored:
-            self.anchor(overflows)
-        if not overflows:
-            self.scroll_home(animate=False, force=True)
+    @property
+    def _results(self) -> int:
+        return RESULTS if self.app.size.height >= _ROOMY else _FEW_RESULTS
 
-    def watch_empty(self, empty: Content) -> None:
-        self.query_one("#conversation-empty", StillText).update(empty)
+    def foot(self, width: int) -> list[Content]:
+        """The hint on the right, or the text of an empty conversation."""
+        if not self.blocks:
+            return [Content(), *self.empty.wrap(width), Content()]
+        rows = self.hint.wrap(width) if self.hint else []
+        return [row.pad_left(width - row.cell_length) for row in rows]
 
-    def watch_hint(self, hint: Content) -> None:
-        """Show below the last block what can be done now."""
-        line = self.query_one(f"#{_HINT}", Static)
-        line.update(hint)
-        line.display = bool(hint)
-        self.call_after_refresh(self._follow)
+    def watch_empty(self, before: Content, after: Content) -> None:
+        """Draw the text anew if it is another."""
+        if not before.is_same(after):
+            self.fit()
 
-    async def watch_conversation(self, new: Conversation) -> None:
-        """Update changed blocks, add new ones and remove the oldest."""
-        self.query_one("#conversation-empty").display = not new.items
-        blocks = {shown.item.seq: shown for shown in self.query(ItemBlock)}
-        fresh = []
-        for item in new.items[-_MOUNTED:]:
-            shown = blocks.pop(item.seq, None)
-            if shown is None:
-                fresh.append(ItemBlock(item))
-            else:
-                shown.show(item)
-        await self.remove_children([*blocks.values()])
-        await self.mount(*fresh, before=f"#{_HINT}")
-        if self.is_anchored and any(shown.item.kind is ItemKind.USER for shown in fresh):
-            self.anchor()
-        self.call_after_refresh(self._follow)
+    watch_hint = watch_empty
+
+    def watch_conversation(self, before: Conversation, after: Conversation) -> None:
+        """Draw what has changed."""
+        said = (item.kind is ItemKind.USER for item in after.items[len(before.items) :])
+        self.show(after.items, end=any(said))

@@ -29,8 +29,8 @@ from inspector.core.session import SessionState
 from inspector.core.text import first_sentence, shortened
 from inspector.core.tool import Tool
 from inspector.features.chat.budget_panel import BudgetPanel, ToolsPanel
-from inspector.features.chat.conversation import ConversationPanel, ItemBlock, detail_title
-from widgets import Prompt, RecordList, link
+from inspector.features.chat.conversation import ConversationPanel, detail_title
+from widgets import Blocks, Prompt, RecordList, link
 
 _LONGEST = 72
 
@@ -250,8 +250,9 @@ class SessionScreen(ToolKeys):
 
     def leave_input(self) -> None:
         """Put the cursor on the newest block of the conversation, or nowhere."""
-        blocks = self.query(ItemBlock)
-        self.set_focus(blocks.last() if blocks else None)
+        conversation = self.query_one(ConversationPanel)
+        conversation.cursor = None
+        self.set_focus(conversation if conversation.focusable else None)
 
     def action_write(self) -> None:
         """Go back to the prompt."""
@@ -283,9 +284,9 @@ class SessionScreen(ToolKeys):
         """Requests to try first: the configuration's own, or made of the tools."""
         return self.session.setup.settings.chat.examples or example_requests(self.session.catalog.tools)
 
-    @on(ItemBlock.Opened)
-    def _open_item(self, event: ItemBlock.Opened) -> None:
-        item = event.item
+    @on(Blocks.Opened)
+    def _open_item(self, event: Blocks.Opened) -> None:
+        item = self.query_one(ConversationPanel).blocks[event.index]
         if item.kind is ItemKind.SEARCH and item.report is not None:
             # With the parts of its scores, as it was recorded.
             found = (record.event for record in self.session.between(item.seq - 1, item.seq))

@@ -8,6 +8,7 @@ from textual.pilot import Pilot
 
 from inspector.core.conversation import Conversation, Item, ItemKind
 from inspector.features.chat.conversation import ConversationPanel
+from tests.features.chat.test_search_block import FOUND, item
 
 
 class _Host(App[None]):
@@ -54,3 +55,13 @@ async def test_who_looks_back_is_left_there_until_they_say_something() -> None:
         assert panel.scroll_y == 0
         await show(pilot, panel, Item(91, ItemKind.USER, "And then?"))
         assert is_at_end(panel)
+
+
+async def test_a_search_lists_fewer_results_where_the_terminal_is_low() -> None:
+    async with _Host().run_test(size=(80, 30)) as pilot:
+        panel = pilot.app.query_one(ConversationPanel)
+        await show(pilot, panel, item(*FOUND, *FOUND))
+        assert "… 1 more" in "".join(panel.texts())
+        await pilot.resize_terminal(80, 20)
+        await pilot.pause()
+        assert "… 3 more" in "".join(strip.text for strip in map(panel.render_line, range(18)))

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Iterable
 
 from textual.pilot import Pilot
-from textual.widgets import Static
 
 from inspector.app.dialogs.detail import DetailScreen
 from inspector.app.dialogs.export import ToolPicker
 from inspector.core.error import ModelError
-from inspector.features.chat.conversation import ConversationPanel, ItemBlock
+from inspector.features.chat.conversation import ConversationPanel, block
 from inspector.features.chat.page import SessionScreen, example_requests
 from inspector.features.lab.race.page import RaceScreen
 from inspector.features.search.page import SearchScreen
@@ -36,7 +35,7 @@ def shown_busy(pilot: Pilot[None]) -> bool:
 
 
 def blocks(pilot: Pilot[None]) -> list[str]:
-    return [str(block.render()) for block in pilot.app.screen.query(ItemBlock)]
+    return [str(block(item)) for item in pilot.app.screen.query_one(ConversationPanel).blocks]
 
 
 def rows(pilot: Pilot[None], selector: str) -> list[str]:
@@ -97,7 +96,7 @@ async def test_a_message_that_waits_is_counted_and_escape_brings_it_back() -> No
 async def test_the_examples_are_of_the_connected_tools_and_a_key_or_a_click_away() -> None:
     async with app_rig(says("fine"), at_home=True) as (pilot, rig):
         examples = example_requests(rig.bench.catalog.tools)
-        empty = str(pilot.app.screen.query_one("#conversation-empty", Static).render())
+        empty = str(pilot.app.screen.query_one(ConversationPanel).empty)
         assert len(examples) == 3
         assert all(text in empty for text in examples)
         await pilot.press("up")
@@ -113,11 +112,13 @@ async def test_the_examples_are_of_the_connected_tools_and_a_key_or_a_click_away
 
 async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> None:
     async with app_rig(*FORECAST, says("Sunny in Oslo."), at_home=True) as (pilot, rig):
-        hint = pilot.app.screen.query_one("#conversation-hint", Static)
-        assert not hint.display
+        conversation = pilot.app.screen.query_one(ConversationPanel)
+        assert not conversation.hint
         await ask(pilot, "forecast for Oslo")
         await ended(pilot, rig)
-        await until(pilot, lambda: "esc, then w: why a tool was not found   r: race" in str(hint.render()))
+        await until(
+            pilot, lambda: "esc, then w: why a tool was not found   r: race" in str(conversation.hint)
+        )
         assert "esc then r: race" in seen(pilot)
         await pilot.press("r")
         assert pilot.app.screen.query_one(Prompt).value == "r"
@@ -131,3 +132,19 @@ async def test_after_a_turn_esc_and_r_race_the_question_and_w_asks_why_not() -> 
         await pilot.press("r")
         await until(pilot, lambda: isinstance(pilot.app.screen, RaceScreen))
         assert "forecast for Oslo" in seen(pilot)
+
+
+async def test_text_of_a_page_and_of_a_block_is_selected_with_the_mouse() -> None:
+    async with app_rig(says("Sunny in Oslo."), at_home=True) as (pilot, rig):
+        await ask(pilot, "weather in Oslo")
+        await ended(pilot, rig)
+        await pilot.mouse_down(ConversationPanel, offset=(5, 2))
+        await pilot.hover(ConversationPanel, offset=(11, 2))
+        await pilot.mouse_up(ConversationPanel, offset=(11, 2))
+        assert pilot.app.screen.get_selected_text() == "weather"
+        await pilot.press("escape", "enter")
+        await until(pilot, lambda: isinstance(pilot.app.screen, DetailScreen))
+        await pilot.mouse_down("#detail-title", offset=(0, 0))
+        await pilot.hover("#detail-title", offset=(5, 0))
+        assert pilot.app.screen.get_selected_text() == "answer"
+        await until(pilot, lambda: "answer" in seen(pilot))
