@@ -31,7 +31,7 @@ CHUNK, _KEPT = 200, 64
 _UNWRAPPED = 1_000
 
 
-class Blocks(LineView, Generic[T], can_focus=True):
+class BlockCanvas(LineView, Generic[T]):
     """Follows its end while that is in sight; what fits begins at the top.
 
     A block is drawn by `content`, with a blank line below it. Older blocks are laid out when their place
@@ -39,23 +39,10 @@ class Blocks(LineView, Generic[T], can_focus=True):
     """
 
     DEFAULT_CSS = """
-    Blocks > .blocks--cursor { background: $boost; }
-    Blocks > .blocks--foot { color: $text-muted; }
+    BlockCanvas > .blocks--cursor { background: $boost; }
+    BlockCanvas > .blocks--foot { color: $text-muted; }
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"blocks--cursor", "blocks--foot"}
-    # A click gives it the focus only where it hits a block.
-    FOCUS_ON_CLICK = False
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "open", "open"),
-        Binding("up,k", "step(-1)", show=False),
-        Binding("down,j", "step(1)", show=False),
-    ]
-
-    @dataclass
-    class Opened(Message):
-        """Enter was pressed on the block of that number, or it was clicked."""
-
-        index: int
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - as Textual calls it
         super().__init__(id=id)
@@ -207,6 +194,24 @@ class Blocks(LineView, Generic[T], can_focus=True):
         self.fit()
         if not follows and on_top < len(self.blocks):
             self.scroll_line(self._top(on_top) + min(row, len(self._rows_of(on_top))))
+
+
+class Blocks(BlockCanvas[T], can_focus=True):
+    """Moves a cursor over the blocks, and opens one."""
+
+    # A click gives it the focus only where it hits a block.
+    FOCUS_ON_CLICK = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "open", "open"),
+        Binding("up,k", "step(-1)", show=False),
+        Binding("down,j", "step(1)", show=False),
+    ]
+
+    @dataclass
+    class Opened(Message):
+        """Enter was pressed on the block of that number, or it was clicked."""
+
+        index: int
 
     def allow_focus(self) -> bool:
         """Only a block can have the focus."""
