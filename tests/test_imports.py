@@ -122,6 +122,14 @@ def test_the_session_page_waits_for_no_vectors_and_for_no_part_of_another_page(
     assert loaded_after(asked) >= providing
 
 
+def test_a_start_looks_for_no_garbage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOOLSIGHT_DB", str(tmp_path / "own.db"))
+    looks = "sum(one['collections'] for one in gc.get_stats())"
+    begun = "import gc; from inspector.cli.root import main; main(['clients', '--json'])"
+    started = f"{begun}\nbefore = {looks}\n{OPENED}\nimport inspector.mcp.client.link"
+    loaded_after(f"{started}\nassert {looks} == before")
+
+
 def test_the_session_page_waits_for_no_other_page() -> None:
     loaded = loaded_after("import inspector.app.place_app, inspector.features.chat.page")
     screens = {module for module, _ in SCREENS.values()} & loaded

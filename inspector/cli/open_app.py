@@ -1,6 +1,7 @@
 """Opens the app. This imports only what the first frame needs; the rest is imported while it is shown."""
 
 import asyncio
+import gc
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from inspector.session.workbench import Workbench
 
 _GIVE_WAY_SECONDS = 0.001
+# How many objects the open app makes between two looks for garbage: a look takes some milliseconds.
+_NEW_OBJECTS = 50_000
 
 
 def open_app(options: Options, *, watch: bool = False, scenario: str = "") -> None:
@@ -152,6 +155,8 @@ async def _start(
         await stack.enter_async_context(_watched(bench))
     if bench.settings.access.policy:
         await stack.enter_async_context(_followed(bench, Path(bench.settings.access.policy)))
+    gc.freeze()  # What has been imported stays: no look for garbage goes through it again.
+    gc.set_threshold(_NEW_OBJECTS)
     return Opened(
         *(bench, memory, approver, parts_of(options, bench)),
         clipboard=SystemClipboard(os.environ),

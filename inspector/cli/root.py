@@ -17,8 +17,8 @@ from inspector.features.feature_list import commands_of
 _SECTIONS = ("See", "Find", "Cost", "Talk", "More")
 _COMMON = "Common options, before or after the command's name"
 
-# How many objects are made between two looks for garbage; Python's own 700 are few for 1,000 modules.
-_NEW_OBJECTS = 50_000
+# How many objects are made between two looks for garbage: more than a start makes, in 1,000 modules.
+_NEW_OBJECTS = 200_000
 # Commands whose words are files of other kinds: a server follows `--`.
 _TAKE_FILES = frozenset({"label", "import"})
 # Commands whose own words may be left out, and are never files: a last word that is one is the server.
