@@ -36,7 +36,7 @@ from inspector.features.feature_list import FEATURES
 from inspector.loop.breaker import BreakerStore, SqliteBreakers
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import Connector, Elicitor
+from inspector.mcp.port import Connector, Elicitor, Heard
 from inspector.mcp.reaper import Reaper
 from inspector.mcp.recorded_link import WithStoredListings
 from inspector.mcp.sign_in.kept import SignIns, system_keychain
@@ -104,10 +104,11 @@ def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
     return stored_tools(options).connector(connector) if options.registry else connector
 
 
-def mcp_connector(options: Options) -> McpConnector:
+def mcp_connector(options: Options, *, older_first: bool = False) -> McpConnector:
     """What connects to servers, and signs in to them."""
     way = SignInWay(open_sign_ins(options), is_stored_only=options.stored_auth_only)
-    return McpConnector(platformdirs.user_log_path(APP), reaper=_reaper(), way=way, tries_older=True)
+    logs = platformdirs.user_log_path(APP)
+    return McpConnector(logs, reaper=_reaper(), way=way, tries_older=True, older_first=older_first)
 
 
 def open_sign_ins(options: Options) -> SignIns:
@@ -128,6 +129,8 @@ def make_workbench(
     memory: ServerMemory,
     *,
     elicitor: Elicitor | None = None,
+    heard: Heard | None = None,
+    older_first: bool = False,
     connector: Connector | None = None,
     clock: Clock | None = None,
     breakers: BreakerStore | None = None,
@@ -141,7 +144,7 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. A `listing`, which does not search, loads
     no embedding model, and no encoding for known texts. Unless it `learns`, earlier sessions decide nothing.
     """
-    servers = mcp_connector(options)
+    servers = mcp_connector(options, older_first=older_first)
     ports = Ports(
         connector=connector or _with_what_is_stored(servers, options),
         wire=servers if connector is None else None,
@@ -151,6 +154,7 @@ def make_workbench(
         clock=clock or SystemClock(),
         approver=approver,
         elicitor=elicitor or TerminalElicitor(),
+        heard=heard,
         model_for=lambda name: chosen_model(name, options),
         counter_for=counter_for if not listing else lambda name: remembered_counter(name, options),
         embedder_for=make_embedder if not listing else lambda _name: None,

@@ -107,6 +107,10 @@ class Elicitor(Protocol):
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer: ...
 
 
+Heard = Callable[[str, str, JsonObject], None]
+"""Hears what a server tells its client: the server's name, a notification's method, and its parameters."""
+
+
 class Nobody:
     """An `Elicitor` where there is nobody to ask."""
 
@@ -207,9 +211,14 @@ class SessionClient:
         elicitor: Elicitor,
         emit: Callable[[], Callable[[Event], None]],
         sampler: Callable[[], Sampler] | None = None,
+        heard: Heard | None = None,
     ) -> None:
-        """`emit` gives what records an event in the session that runs, `sampler` the model of that moment."""
+        """`emit` gives what records an event in the session that runs, `sampler` the model of that moment.
+
+        `heard` gets every notification; nothing of them is passed on without it.
+        """
         self._sampler = sampler
+        self.listens, self._heard = heard is not None, heard
         self._capabilities = capabilities
         self._folders = tuple(folders)
         self._elicitor = elicitor
@@ -294,6 +303,11 @@ class SessionClient:
     def note(self, event: Event) -> None:
         """Record what happened on the connection."""
         self._emit()(event)
+
+    def heard(self, method: str, params: JsonObject) -> None:
+        """The server has told something."""
+        if self._heard is not None:
+            self._heard(self._server, method, params)
 
     def withdraw(self) -> None:
         """Cancel the questions that nobody has answered: whom they were asked is gone."""

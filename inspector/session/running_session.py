@@ -303,13 +303,15 @@ class RunningSession:
     def _client_for(self, spec: ServerSpec) -> SessionClient:
         client = self.settings.client
         folders = self.configuration.folders_for(spec)
-        elicitor = self.ports.elicitor
+        ports = self.ports
 
         def sampler() -> Sampler:
             model, most = self._live.model, self.settings.budget.output_reserve
-            return Sampler(model, self.ports.counter_for(model.name).count, most)
+            return Sampler(model, ports.counter_for(model.name).count, most)
 
-        return SessionClient(spec.name, client, folders, elicitor, lambda: self._session.emit, sampler)
+        return SessionClient(
+            spec.name, client, folders, ports.elicitor, lambda: self._session.emit, sampler, ports.heard
+        )
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:
         """What searches the session's tools, reports the progress of its index, and learns of past use."""

@@ -14,6 +14,7 @@ from uuid import uuid4
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.message import ServerMessageMetadata
+from mcp.types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -23,14 +24,22 @@ from inspector.core.settings import ClientCapabilities
 from inspector.mcp.elicitation import CANCELLED, Action, ElicitationAnswer, ElicitationRequest, FormRequest
 from inspector.mcp.question import SamplingRequest, accepted
 from inspector.schema.json_value import JsonObject, as_object
-from inspector.tokens.synthetic import Answer
 
 Context = ServerRequestContext[Any, Any]
 Asked = types.ElicitRequest | types.CreateMessageRequest
-_NO_CALL = "no client waits for a call of this server"
+_NO_REQUEST = "no client waits for this server"
+_CANNOT = "the client does not declare it"
 _NOT_TEXT = "the client's model can only be asked for text"
 _UNREADABLE = "its answer cannot be read"
 _KEY: Final = "asked"
+
+EVERYTHING: Final = types.ClientCapabilities(
+    elicitation=types.ElicitationCapability(
+        form=types.FormElicitationCapability(), url=types.UrlElicitationCapability()
+    ),
+    sampling=types.SamplingCapability(),
+    roots=types.RootsCapability(),
+)
 
 
 def declared(capabilities: types.ClientCapabilities | None) -> dict[str, Any]:
@@ -48,12 +57,16 @@ def declared(capabilities: types.ClientCapabilities | None) -> dict[str, Any]:
     return setting_values(own)
 
 
-class WaitingCall:
-    """A call of a server that a client waits for; it lives on while a client of 2026-07-28 is asked."""
+class Waiting:
+    """A request that a client waits for; it lives on while a client of 2026-07-28 is asked.
 
-    def __init__(self, server: str, context: Context) -> None:
-        self.server, self.context = server, context
-        self.work: asyncio.Task[Answer] | None = None
+    `server` is the one that works on it, "" before that is known.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self.server = ""
+        self.work: asyncio.Task[JsonObject] | None = None
         self.state = ""
         self._asked: asyncio.Future[Asked] = asyncio.get_running_loop().create_future()
         self._given: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
@@ -73,8 +86,8 @@ class WaitingCall:
         given = as_object(as_object(context.params).get("inputResponses")).get(_KEY)
         self._given.set_result(as_object(given))
 
-    async def outcome(self) -> Answer | JsonObject:
-        """The answer to the call, or a result that asks for more. A client that leaves ends the call."""
+    async def outcome(self) -> JsonObject:
+        """The result, or one that asks for more. A client that leaves ends the work."""
         assert self.work is not None
         try:
             awaited: list[asyncio.Future[Any]] = [self.work, self._asked]
@@ -90,33 +103,39 @@ class WaitingCall:
 
 
 class ClientElicitor:
-    """Asks the client whose call a server works on; see `Elicitor`."""
+    """Asks the client whose request a server works on; see `Elicitor`."""
 
     def __init__(self) -> None:
-        self._waiting: list[WaitingCall] = []
+        self._waiting: list[Waiting] = []
 
     @contextmanager
-    def waits(self, call: WaitingCall) -> Iterator[None]:
-        """A client waits for a call of a server."""
-        self._waiting.append(call)
+    def waits(self, waiting: Waiting) -> Iterator[None]:
+        """A client waits for the end of a request."""
+        self._waiting.append(waiting)
         try:
             yield
         finally:
-            self._waiting.remove(call)
+            self._waiting.remove(waiting)
 
     def contexts(self, server: str) -> list[Context]:
         """The requests that wait for a server, the oldest first."""
-        return [call.context for call in self._waiting if call.server == server]
+        return [waiting.context for waiting in self._waiting if waiting.server == server]
 
-    def asked(self, state: object) -> WaitingCall | None:
-        """The call that waits for the answer with that `requestState`; None for no such."""
-        return next((call for call in self._waiting if call.state and call.state == state), None)
+    def asked(self, state: object) -> Waiting:
+        """The request that waits for the answer with that `requestState`. Raises MCPError for no such."""
+        for waiting in self._waiting:
+            if waiting.state == state:
+                return waiting
+        raise MCPError(INVALID_PARAMS, "this requestState was not given out, or its question is over")
 
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
-        """Ask the client that called last; declined for a client that cannot be asked now."""
-        waiting = [call for call in self._waiting if call.server == request.server]
+        """Ask the client that called last; declined for a client that cannot be asked."""
+        waiting = [one for one in self._waiting if one.server == request.server]
         if not waiting:
-            return ElicitationAnswer(Action.DECLINE, why=_NO_CALL)
+            return ElicitationAnswer(Action.DECLINE, why=_NO_REQUEST)
+        can = declared(waiting[-1].context.session.client_capabilities)
+        if not can[_path(request)]:
+            return ElicitationAnswer(Action.DECLINE, why=_CANNOT)
         try:
             return await _answered(waiting[-1], request)
         except (MCPError, ValidationError) as error:
@@ -124,7 +143,14 @@ class ClientElicitor:
             return ElicitationAnswer(Action.DECLINE, why=f"the client: {told}")
 
 
-async def _answered(call: WaitingCall, request: ElicitationRequest) -> ElicitationAnswer:
+def _path(request: ElicitationRequest) -> str:
+    """The setting that says whether a client can be asked for that."""
+    if isinstance(request, SamplingRequest):
+        return "client.sampling"
+    return "client.forms" if isinstance(request, FormRequest) else "client.links"
+
+
+async def _answered(call: Waiting, request: ElicitationRequest) -> ElicitationAnswer:
     if isinstance(request, SamplingRequest):
         return await _sampled(call, request)
     params: types.ElicitRequestParams
@@ -139,7 +165,7 @@ async def _answered(call: WaitingCall, request: ElicitationRequest) -> Elicitati
     return CANCELLED if action is Action.CANCEL else ElicitationAnswer(action, given.content)
 
 
-async def _sampled(call: WaitingCall, request: SamplingRequest) -> ElicitationAnswer:
+async def _sampled(call: Waiting, request: SamplingRequest) -> ElicitationAnswer:
     """The answer of the client's model to a prompt of text."""
     if request.has_media:
         return ElicitationAnswer(Action.DECLINE, why=_NOT_TEXT)

@@ -35,7 +35,8 @@ def gateway(context: click.Context, port: int | None, chosen: Options) -> None:
 
     async def served() -> None:
         front = Front()
-        await serve(chosen, front, over_stdio(front) if port is None else over_http(front, port))
+        serving = over_stdio(front) if port is None else over_http(front, port)
+        await serve(chosen, front, serving, is_shared=port is not None)
 
     run(served())
 

@@ -2,19 +2,22 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from mcp import MCPError
 from mcp.types import INVALID_PARAMS
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from inspector.core.error import ToolsightError
 from inspector.core.tool import Tool
-from inspector.features.gateway.asking import Context
+from inspector.features.gateway.asking import Waiting
 from inspector.features.gateway.entries import Names
 from inspector.mcp.reading import Offers, declares
 from inspector.schema.json_value import JsonObject, as_list, as_object, as_text
 from inspector.session.workbench import Workbench
 
+Method = Callable[[Waiting], Awaitable[JsonObject]]
 _MOST_PAGES = 100
 
 
@@ -26,13 +29,16 @@ class ServerOffers:
         self._names = names
         # By what a client asks for: a URI, or the name of a prompt as listed.
         self._places: dict[str, tuple[str, str]] = {}
-        self.methods: Mapping[str, Callable[[Context], Awaitable[JsonObject]]] = {
+        self.methods: Mapping[str, Method] = {
             "resources/list": self._lists("resources", "resources", "uri"),
             "resources/templates/list": self._lists("resources", "resourceTemplates", "uriTemplate"),
             "prompts/list": self._lists("prompts", "prompts", "name"),
-            "resources/read": self._read,
+            **dict.fromkeys(
+                ("resources/read", "resources/subscribe", "resources/unsubscribe"), self._resource
+            ),
             "prompts/get": self._prompt,
             "completion/complete": self._complete,
+            "logging/setLevel": self._level,
         }
 
     def _of(self, capability: str) -> dict[str, Offers]:
@@ -42,10 +48,12 @@ class ServerOffers:
         found = {name: self._bench.offers(name) for name in having}
         return {name: offers for name, offers in found.items() if offers is not None}
 
-    def _lists(self, capability: str, key: str, id_: str) -> Callable[[Context], Awaitable[JsonObject]]:
-        async def listed(context: Context) -> JsonObject:
+    def _lists(self, capability: str, key: str, id_: str) -> Method:
+        async def listed(waiting: Waiting) -> JsonObject:
             each = self._of(capability)
-            pages = await asyncio.gather(*(_all(offers, context.method, key) for offers in each.values()))
+            pages = await asyncio.gather(
+                *(_all(offers, waiting.context.method, key) for offers in each.values())
+            )
             entries = []
             for server, found in zip(each, pages, strict=True):
                 for entry in found:
@@ -57,49 +65,64 @@ class ServerOffers:
 
         return listed
 
-    async def _read(self, context: Context) -> JsonObject:
+    async def _resource(self, waiting: Waiting) -> JsonObject:
         """Ask the server that listed the URI; for one of a template, each until one has it."""
-        uri = as_text(as_object(context.params).get("uri"))
-        known, each = self._places.get(f"resources {uri}"), self._of("resources")
-        asked = [each[known[0]]] if known is not None and known[0] in each else list(each.values())
-        last = ToolsightError(f"no server has the resource {uri}")
-        for offers in asked:
+        params = as_object(waiting.context.params)
+        uri, each = as_text(params.get("uri")), self._of("resources")
+        known = self._places.get(f"resources {uri}")
+        servers = [known[0]] if known is not None and known[0] in each else list(each)
+        why = f"no server has the resource {uri}"
+        for waiting.server in servers:
             try:
-                return await offers.link.request("resources/read", {"uri": uri}, timeout=offers.seconds)
+                return await _asked(each[waiting.server], waiting, {"uri": uri})
             except ToolsightError as error:
-                last = error
-        raise MCPError(_NOT_FOUND, last.message)
+                why = error.message
+        is_modern = waiting.context.protocol_version in MODERN_PROTOCOL_VERSIONS
+        raise MCPError(INVALID_PARAMS if is_modern else _NOT_FOUND, why, {"uri": uri})
 
-    async def _prompt(self, context: Context) -> JsonObject:
-        params = as_object(context.params)
-        offers, name = self._having("prompts", as_text(params.get("name")))
+    async def _prompt(self, waiting: Waiting) -> JsonObject:
+        params = as_object(waiting.context.params)
+        offers, waiting.server, name = self._having("prompts", as_text(params.get("name")))
         asked = {"name": name, "arguments": as_object(params.get("arguments"))}
-        return await offers.link.request("prompts/get", asked, timeout=offers.seconds)
+        return await _asked(offers, waiting, asked)
 
-    async def _complete(self, context: Context) -> JsonObject:
-        params = as_object(context.params)
+    async def _complete(self, waiting: Waiting) -> JsonObject:
+        params = as_object(waiting.context.params)
         ref = as_object(params.get("ref"))
-        key, kind, at = ("prompts", "prompts", "name")
+        capability, key, at = "prompts", "prompts", "name"
         if ref.get("type") == "ref/resource":
-            key, kind, at = "resources", "resourceTemplates", "uri"
-        offers, own = self._having(key, as_text(ref.get(at)), kind)
+            capability, key, at = "resources", "resourceTemplates", "uri"
+        offers, waiting.server, own = self._having(capability, as_text(ref.get(at)), key)
         asked: dict[str, Any] = {"ref": {**ref, at: own}, "argument": params.get("argument")}
         if "context" in params:
             asked["context"] = params["context"]
-        return await offers.link.request("completion/complete", asked, timeout=offers.seconds)
+        return await _asked(offers, waiting, asked)
 
-    def _having(self, capability: str, shown: str, key: str = "") -> tuple[Offers, str]:
-        """The server that has it, and its own name of it. Raises MCPError."""
+    async def _level(self, waiting: Waiting) -> JsonObject:
+        """Every server that logs gets the level; one that refuses it keeps its own."""
+        params = {"level": as_object(waiting.context.params).get("level")}
+        for offers in self._of("logging").values():
+            with suppress(ToolsightError):
+                await _asked(offers, waiting, params)
+        return {}
+
+    def _having(self, capability: str, shown: str, key: str = "") -> tuple[Offers, str, str]:
+        """What can be asked, the server that has it, and its own name of it. Raises MCPError."""
         each = self._of(capability)
         place = self._places.get(f"{key or capability} {shown}")
         if place is None and len(each) == 1:
             place = (next(iter(each)), shown)
         if place is None or place[0] not in each:
             raise MCPError(INVALID_PARAMS, f"no server has {shown}: list again what there is")
-        return each[place[0]], place[1]
+        return each[place[0]], *place
 
 
 _NOT_FOUND = -32002
+
+
+async def _asked(offers: Offers, waiting: Waiting, params: JsonObject) -> JsonObject:
+    """The answer of a server to the client's request. Raises ToolsightError."""
+    return await offers.link.request(waiting.context.method, params, timeout=offers.seconds)
 
 
 async def _all(offers: Offers, method: str, key: str) -> list[JsonObject]:

@@ -9,8 +9,9 @@ from mcp import MCPError
 from mcp.server import NotificationOptions, Server
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.server.subscriptions import ListenHandler
 from mcp.types import INTERNAL_ERROR, RequestParams
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec.structs import replace
 
 from inspector import __version__
@@ -24,8 +25,9 @@ from inspector.cli.table import say
 from inspector.clients.client import client_name
 from inspector.core.error import ToolsightError
 from inspector.core.events import Origin
-from inspector.features.gateway.asking import ClientElicitor, Context, declared
+from inspector.features.gateway.asking import EVERYTHING, ClientElicitor, Context, declared
 from inspector.features.gateway.gateway import Gateway
+from inspector.features.gateway.news import News
 
 _INSTRUCTIONS = (
     "More tools than are listed: search_tools finds them by what they do. Search before you say that "
@@ -33,8 +35,10 @@ _INSTRUCTIONS = (
 )
 _METHODS = (
     *("tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"),
-    *("prompts/list", "prompts/get", "completion/complete"),
+    *("resources/subscribe", "resources/unsubscribe", "prompts/list", "prompts/get"),
+    *("completion/complete", "logging/setLevel"),
 )
+_OLDER = frozenset({"resources/subscribe", "resources/unsubscribe", "logging/setLevel"})
 _UNKNOWN = "client"
 
 
@@ -42,8 +46,8 @@ class Front:
     """The side of the gateway that clients see, before and while there is a session behind it."""
 
     def __init__(self) -> None:
-        self.bus = InMemorySubscriptionBus()
         self.elicitor = ClientElicitor()
+        self.news = News(self.elicitor)
         self._first: asyncio.Future[Context] = asyncio.get_running_loop().create_future()
         self.gateway: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
         self.server: Server[dict[str, object]] = Server(
@@ -51,7 +55,7 @@ class Front:
             version=__version__,
             title="Toolsight",
             instructions=_INSTRUCTIONS,
-            on_subscriptions_listen=ListenHandler(self.bus),
+            on_subscriptions_listen=ListenHandler(self.news.bus),
         )
         for method in _METHODS:
             # Only so that the SDK declares them: the middleware answers.
@@ -59,12 +63,13 @@ class Front:
         self.server.middleware.append(self._answer)
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        if ctx.method not in _METHODS:
+        is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+        if ctx.method not in _METHODS or (is_modern and ctx.method in _OLDER):
             return await call_next(ctx)
         if not self._first.done():
             self._first.set_result(ctx)
         try:
-            return await (await asyncio.shield(self.gateway)).answer(ctx, call_next)
+            return dict(await (await asyncio.shield(self.gateway)).answer(ctx))
         except ToolsightError as error:
             raise MCPError(INTERNAL_ERROR, f"{error.message}. {error.hint}".strip()) from error
 
@@ -91,9 +96,10 @@ async def over_http(front: Front, port: int) -> None:
     await asgi_server(app, port=port, has_lifespan=True).serve()
 
 
-async def serve(options: Options, front: Front, serving: Awaitable[None]) -> None:
+async def serve(options: Options, front: Front, serving: Awaitable[None], *, is_shared: bool = False) -> None:
     """Serve clients, and run a session for them from the first request until the serving ends.
 
+    If it `is_shared`, servers are told that clients can be asked anything, as one of them may.
     Raises ToolsightError; what fails as the session begins is also told to the client that waits for it.
     """
     served = asyncio.ensure_future(serving)
@@ -104,12 +110,21 @@ async def serve(options: Options, front: Front, serving: Awaitable[None]) -> Non
         require_consent(opened.unrestricted, memory, approve=options.approve)
         await asyncio.wait({served, first}, return_when=asyncio.FIRST_COMPLETED)
         if first.done():
-            chosen = replace(options, implied={**_implied(first.result()), **options.implied})
+            chosen = replace(options, implied={**_implied(first.result(), is_shared), **options.implied})
             approver = TerminalApprover(yes=True)
-            bench = make_workbench(opened.unrestricted, chosen, approver, memory, elicitor=front.elicitor)
+            bench = make_workbench(
+                opened.unrestricted,
+                chosen,
+                approver,
+                memory,
+                elicitor=front.elicitor,
+                heard=front.news.heard,
+                # What a client of the older protocol can be asked, its servers have to ask in that.
+                older_first=first.result().protocol_version not in MODERN_PROTOCOL_VERSIONS,
+            )
             async with bench:
                 bench.connect(_origin(first.result()))
-                front.gateway.set_result(Gateway(bench, front.elicitor, front.bus))
+                front.gateway.set_result(Gateway(bench, front.elicitor, front.news))
                 await served
                 say_failures(bench.state.servers.values())
         await served
@@ -125,9 +140,10 @@ async def serve(options: Options, front: Front, serving: Awaitable[None]) -> Non
                 await task
 
 
-def _implied(context: Context) -> dict[str, Any]:
+def _implied(context: Context, is_shared: bool) -> dict[str, Any]:
     """The settings that a client brings; a list that never changes serves any, and keeps a prompt cache."""
-    return {"binding.delivery": "call_tool", **declared(context.session.client_capabilities)}
+    can = EVERYTHING if is_shared else context.session.client_capabilities
+    return {"binding.delivery": "call_tool", **declared(can)}
 
 
 def _origin(context: Context) -> Origin:

@@ -149,15 +149,17 @@ class McpConnector:
         way: SignInWay | None = None,
         *,
         tries_older: bool = False,
+        older_first: bool = False,
     ) -> None:
         """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
 
         Without a `reaper` nobody ends the servers of a killed process; `way` is how HTTP servers are signed
         in to. Who `tries_older` learns which of them older clients cannot reach, by a handshake beside the
-        session: an inspector's question, which no client has to ask.
+        session: an inspector's question, which no client has to ask. With `older_first`, servers that speak
+        both protocols speak the older one.
         """
         self._way = way
-        self._tries_older = tries_older
+        self._tries_older, self._older_first = tries_older, older_first
         self._log_dir = log_dir
         self._clock = SystemClock()
         self._reaper = reaper
@@ -217,6 +219,7 @@ class McpConnector:
                 requests=ServerRequests(spec.name, client, here),
                 way=self._way,
                 tries_older=self._tries_older,
+                older_first=self._older_first,
             )
             # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
             opened.append(link)

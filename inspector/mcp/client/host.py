@@ -105,6 +105,8 @@ class Tap:
     def _note(self, item: SessionMessage) -> None:
         raw, size = (item.raw, item.size) if isinstance(item, RawMessage) else (None, 0)
         self.reader.recorder.message(item.message, raw, sent=False, size=size)
+        if isinstance(item.message, JSONRPCNotification):
+            self._requests.heard(item.message.method, item.message.params or {})
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return
         method = self.reader.asked.pop(str(item.message.id), "")

@@ -278,6 +278,7 @@ async def open_link(
     requests: ServerRequests,
     way: SignInWay | None = None,
     tries_older: bool = False,
+    older_first: bool = False,
 ) -> McpLink:
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
 
@@ -292,7 +293,7 @@ async def open_link(
 
     deadline = asyncio.get_running_loop().time() + spec.connect_timeout
     first: ConnectError | None = None
-    for era in _eras_to_try(spec, remembered):
+    for era in eras_to_try(spec, remembered, older_first=older_first):
         host = new_host(era, way)
         try:
             link = McpLink(spec, host, await host.open(deadline))
@@ -329,10 +330,11 @@ async def _refuses(host: Host) -> bool:
     return False
 
 
-def _eras_to_try(spec: ServerSpec, remembered: Era | None) -> tuple[Era, ...]:
+def eras_to_try(spec: ServerSpec, remembered: Era | None, *, older_first: bool) -> tuple[Era, ...]:
     """The eras to try in order: the configured one; automatic for HTTP; else what worked last, or legacy."""
     if spec.era is not None:
         return (spec.era,)
     if spec.is_http:
-        return (Era.AUTO,)
-    return (Era.MODERN, Era.LEGACY) if remembered is Era.MODERN else (Era.LEGACY, Era.MODERN)
+        return (Era.LEGACY, Era.AUTO) if older_first else (Era.AUTO,)
+    is_modern = remembered is Era.MODERN and not older_first
+    return (Era.MODERN, Era.LEGACY) if is_modern else (Era.LEGACY, Era.MODERN)

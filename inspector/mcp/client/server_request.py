@@ -253,6 +253,11 @@ class ServerRequests:
         if self._client is not None:
             self._home.call_soon_threadsafe(self._client.note, event)
 
+    def heard(self, method: str, params: Mapping[str, Any]) -> None:
+        """Pass on a notification, if anybody listens."""
+        if self._client is not None and self._client.listens:
+            self._home.call_soon_threadsafe(self._client.heard, method, params)
+
     def _question(self, params: types.ElicitRequestParams) -> ElicitationRequest:
         is_excess = self._calls.is_excess()
         if isinstance(params, types.ElicitRequestURLParams):

@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import pytest
@@ -16,8 +17,12 @@ from inspector.cli.options import Options
 from inspector.core.error import ConfigError
 from inspector.core.events import CallFinished, SearchPerformed, SessionStarted
 from inspector.core.message import ToolResult
+from inspector.core.server import Era, ServerSpec
+from inspector.features.gateway.asking import ClientElicitor, Waiting
 from inspector.features.gateway.gateway import result_of
+from inspector.features.gateway.news import News
 from inspector.features.gateway.serve import Front, serve
+from inspector.mcp.client.link import eras_to_try
 from inspector.schema.json_value import JsonObject
 from inspector.store.store import SqliteStore
 from inspector.tokens.synthetic import Answer
@@ -242,3 +247,52 @@ async def test_clients_of_an_address_share_a_session(demo: Options) -> None:
     assert demo.database is not None
     with SqliteStore(demo.database) as store:
         assert len(store.sessions()) == 1
+
+
+async def test_what_a_server_tells_goes_to_whoever_waits_for_it_and_nobody_else() -> None:
+    elicitor, told = ClientElicitor(), list[str]()
+    news = News(elicitor)
+    waits, other = waiting_of("a", told), waiting_of("b", told)
+    with elicitor.waits(waits), elicitor.waits(other):
+        news.heard("a", "notifications/progress", {"progressToken": 1, "progress": 2, "message": "half"})
+        news.heard("a", "notifications/message", {"level": "info", "data": "said"})
+        news.heard("a", "notifications/progress", {"progress": "not a number"})
+        news.heard("a", "notifications/resources/updated", {"uri": "file:///x"})
+        news.add(waits.context.session)
+        news.heard("a", "notifications/resources/list_changed", {})
+        await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+    assert told == ["a progress 2.0 half", "a log said", "a notifications/resources/list_changed"]
+
+
+def waiting_of(server: str, told: list[str]) -> Waiting:
+    """A request of a client of the older protocol that waits for a server, and notes what it is told."""
+
+    class Session:
+        protocol_version, client_params = "2025-11-25", None
+
+        async def report_progress(self, progress: float, _total: float | None, message: str) -> None:
+            told.append(f"{server} progress {progress} {message}")
+
+        async def send_log_message(self, _level: str, data: str, _logger: str | None, _id: int) -> None:
+            told.append(f"{server} log {data}")
+
+        async def send_notification(self, notification: types.ServerNotification) -> None:
+            told.append(f"{server} {notification.method}")
+
+    session: Any = Session()
+    context: Any = SimpleNamespace(session=session, request_id=1)
+    waiting = Waiting(context)
+    waiting.server = server
+    return waiting
+
+
+async def test_an_answer_to_no_question_is_refused(demo: Options) -> None:
+    async with client_of(demo, "auto") as client:
+        params = types.CallToolRequestParams(name="call_tool", arguments={}, request_state="made up")
+        with pytest.raises(MCPError, match="not given out"):
+            await client.session.send_request(types.CallToolRequest(params=params), types.CallToolResult)
+
+
+@pytest.mark.parametrize(("older_first", "eras"), [(True, (Era.LEGACY, Era.AUTO)), (False, (Era.AUTO,))])
+def test_a_server_is_spoken_to_as_its_client_speaks(older_first: bool, eras: tuple[Era, ...]) -> None:
+    assert eras_to_try(ServerSpec("a", url="https://a.example"), None, older_first=older_first) == eras
