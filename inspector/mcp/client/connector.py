@@ -159,7 +159,7 @@ class McpConnector:
         both protocols speak the older one.
         """
         self._way = way
-        self._tries_older, self._older_first = tries_older, older_first
+        self._older = {"tries_older": tries_older, "older_first": older_first}
         self._log_dir = log_dir
         self._clock = SystemClock()
         self._reaper = reaper
@@ -218,8 +218,7 @@ class McpConnector:
                 on_tools_changed=changed,
                 requests=ServerRequests(spec.name, client, here),
                 way=self._way,
-                tries_older=self._tries_older,
-                older_first=self._older_first,
+                **self._older,
             )
             # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
             opened.append(link)
