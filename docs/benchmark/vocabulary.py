@@ -39,9 +39,8 @@ ASKED = "everyday_asked.tsv"
 class Sentences(Phrasebook):
     """The phrasebook for sentence vectors alone."""
 
-    def read_static(self, texts: Sequence[str]) -> object:  # type: ignore[override]
-        assert self._static is not None
-        return self._static.embed(texts)
+    def read_static(self, rows: object) -> object:  # type: ignore[override]
+        return rows
 
 
 class Static(Phrasebook):

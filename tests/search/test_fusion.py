@@ -50,9 +50,8 @@ def cosines(query: str) -> NDArray[np.float64]:
 
 
 def static_cosines(query: str) -> NDArray[np.float64]:
-    found = INDEX.static_similarities_of([query])
-    assert found is not None
-    row: NDArray[np.float64] = found[0]
+    assert INDEX.static is not None
+    row: NDArray[np.float64] = INDEX.static_similarities_of(INDEX.static.embed([query]))[0]
     return row
 
 

@@ -13,6 +13,7 @@ from inspector.core.ranking import SearchReport, SearchRequest, Signal
 from inspector.core.settings import DiscoverySettings
 from inspector.search.answer.retrieval import Retrieval
 from inspector.search.index import packaged_model
+from inspector.search.index.document import Vector
 from inspector.search.index.phrasebook import Phrase, Phrases, phrase_vectors, phrases
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
@@ -34,6 +35,13 @@ def index_of(phrases: Phrases, *, model: bool) -> ToolIndex:
         return ToolIndex(TOOLS, static=make_static_embedder(), phrases=phrases)
     semantics = Semantics(PackagedName(), MemoryVectors(), make_static_embedder())
     return embedded(ToolIndex(TOOLS, semantics=semantics, phrases=phrases), semantics)
+
+
+def static(text: str) -> Vector:
+    found = INDEXES[False].static
+    assert found is not None
+    vector: Vector = found.embed([text])[0]
+    return vector
 
 
 def told(index: ToolIndex, *queries: str) -> list[str]:
@@ -67,13 +75,13 @@ def test_an_own_phrase_brings_its_tool_to_the_front_and_the_explanation_names_it
 
 
 def test_shipped_phrases_are_read_as_without_own_ones() -> None:
-    book = INDEXES[False].phrasebook
     shipped = phrases()[::1_000]
-    assert [book.like(phrase.request, None) for phrase in shipped] == shipped
+    assert [INDEXES[False].phrasebook.like(None, static(phrase.request)) for phrase in shipped] == shipped
 
 
 def test_words_alone_know_what_an_own_phrase_means() -> None:
-    shipped, own = (index_of(phrases, model=False).phrasebook.meant(SAID) for phrases in ({}, OWN))
+    books = (index_of(phrases, model=False).phrasebook for phrases in ({}, OWN))
+    shipped, own = (book.meant(static(SAID)) for book in books)
     assert own["observ"] > 0.5 > shipped.get("observ", 0.0)
 
 

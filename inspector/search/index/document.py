@@ -36,7 +36,6 @@ Vector = NDArray[np.float32]
 ABSENT = -1
 # After so many added documents, and this part of all, the base of the postings is made anew.
 _LATE = 32
-_BLOCK = 64
 
 
 class TermCounts(Struct, frozen=True):
@@ -322,8 +321,12 @@ class VectorTable:
         return cosines
 
     def similarities(self, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The cosine of each row with unit vectors, of shape (vectors, rows); a last row is free."""
-        return similarities(self._matrix, vectors)
+        """The cosine of each row with unit vectors, of shape (vectors, rows).
+
+        A product of whole matrices would read the table slower, and its last bits depend on its shape.
+        """
+        cosines: NDArray[np.float32] = np.vecdot(self._matrix[:, None], vectors).T
+        return cosines
 
 
 class _Matrix:
@@ -335,22 +338,13 @@ class _Matrix:
         self._all = np.zeros((0, 0), np.float32)
 
     def add(self, size: int, vectors: Mapping[Key, Vector]) -> NDArray[np.float32]:
-        """Put vectors after the first `size` rows; all rows, to a whole number of blocks.
-
-        In whole blocks a product has the same last bits wherever a row is.
-        """
+        """Put vectors after the first `size` rows; all rows."""
         end = size + len(vectors)
-        blocks = -(-(end + 1) // _BLOCK) * _BLOCK
-        if vectors and blocks > len(self._all):
-            grown = np.zeros((blocks + blocks // 8, len(next(iter(vectors.values())))), np.float32)
+        if vectors and end > len(self._all):
+            grown = np.zeros((end + end // 8, len(next(iter(vectors.values())))), np.float32)
             grown[:size] = self._all[:size].reshape(size, grown.shape[1])
             self._all = grown
         for row, (key, vector) in enumerate(vectors.items(), size):
             self._all[row] = vector
             self.rows[key] = row
-        return self._all[:blocks]
-
-
-def similarities(matrix: NDArray[np.float32], vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The cosine of each row of the matrix with unit vectors, of shape (vectors, rows)."""
-    return np.ascontiguousarray((matrix @ np.ascontiguousarray(vectors.T)).T)
+        return self._all[:end]

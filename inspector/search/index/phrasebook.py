@@ -74,7 +74,7 @@ class PhraseVectors:
     own: tuple[Phrase, ...] = ()
     share: float = SHARE
     # While a tool is edited the same few requests are read at each key.
-    _read: dict[bytes, Vector] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _read: dict[bytes, "_Reading"] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def with_own(self, own: Sequence[Phrase], vectors: NDArray[np.float32]) -> "PhraseVectors":
         """These and own phrases, with the vectors of both sides, of shape (phrases, 2, d).
@@ -94,27 +94,26 @@ class PhraseVectors:
 
     def read(self, vector: Vector) -> Vector:
         """A request's unit vector, moved to where tools say such things; one without words stays as it is."""
-        if not vector.any():
-            return vector
+        return self._reading(vector).vector if vector.any() else vector
+
+    def _reading(self, vector: Vector) -> "_Reading":
         key = vector.tobytes()
         if key not in self._read:
             if len(self._read) >= _MOST_READ:
                 self._read.clear()
-            self._read[key] = self._moved(vector)
+            mapped = _unit(vector @ self.mapping)
+            near, weights, nearest = self._nearest(mapped)
+            meaning = weights @ (self.meanings[near] * np.float32(self.unit))
+            share = self.share * max(nearest, 0.0)
+            moved = _unit((1 - share) * mapped + share * meaning)
+            self._read[key] = _Reading(_unit((1 - TRUST) * vector + TRUST * moved), near, weights)
         return self._read[key]
-
-    def _moved(self, vector: Vector) -> Vector:
-        mapped = _unit(vector @ self.mapping)
-        near, weights, nearest = self._nearest(mapped)
-        meaning = weights @ (self.meanings[near] * np.float32(self.unit))
-        share = self.share * max(nearest, 0.0)
-        moved = _unit((1 - share) * mapped + share * meaning)
-        return _unit((1 - TRUST) * vector + TRUST * moved)
 
     def near(self, vector: Vector) -> Sequence[tuple[Phrase, float]]:
         """The phrases nearest to a request, nearest first, and their weights."""
-        near, weights, _nearest = self._nearest(_unit(vector @ self.mapping))
-        return [(self._phrase(n), weight) for n, weight in zip(near.tolist(), weights.tolist(), strict=True)]
+        found = self._reading(vector)
+        pairs = zip(found.near.tolist(), found.weights.tolist(), strict=True)
+        return [(self._phrase(number), weight) for number, weight in pairs]
 
     def meant_near(self, request: Vector, passages: NDArray[np.float32], most: int) -> list[str]:
         """What phrases mean that is near to a request and to one of a tool's passages, nearest first."""
@@ -134,6 +133,14 @@ class PhraseVectors:
         found = found[np.argsort(-cosines[found], kind="stable")]
         weights = np.exp((cosines[found] - cosines[found[0]]) / TEMPERATURE)
         return found, weights / weights.sum(), float(cosines[found[0]])
+
+
+class _Reading(NamedTuple):
+    """A request's vector, moved; the nearest phrases, nearest first, and their weights."""
+
+    vector: Vector
+    near: NDArray[np.intp]
+    weights: NDArray[np.float32]
 
 
 @cache
@@ -196,7 +203,6 @@ class Phrasebook:
     ) -> None:
         """Of `own` phrases those count whose `vectors` by the model are there; static ones are made now."""
         self._model = phrase_vectors(model)
-        self._static = static
         self._static_vectors = _static_vectors(static, tuple(own)) if static is not None else None
         known = [phrase for phrase in own if all(key_of(text) in vectors for text in phrase)]
         if self._model is not None and known:
@@ -207,32 +213,32 @@ class Phrasebook:
         """The model's vectors of requests, moved."""
         return vectors if self._model is None else [self._model.read(vector) for vector in vectors]
 
-    def read_static(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def read_static(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """The static vectors of requests, moved."""
-        assert self._static is not None
-        rows = self._static.embed(texts)
         if self._static_vectors is None:
             return rows
         return np.array([self._static_vectors.read(row) for row in rows], np.float32).reshape(rows.shape)
 
-    def like(self, text: str, vector: Vector | None) -> Phrase | None:
+    def like(self, vector: Vector | None, static: Vector | None) -> Phrase | None:
         """The phrase that a request is read like, by the model's vector of it or else by its static one."""
-        near = self._near_static(text) if vector is None or self._model is None else self._model.near(vector)
+        near = (
+            self._near_static(static) if vector is None or self._model is None else self._model.near(vector)
+        )
         return near[0][0] if near else None
 
     def meant_near(self, request: Vector, passages: NDArray[np.float32], most: int) -> list[str]:
         """What phrases near to both mean, by the model's vectors; nothing without a table for them."""
         return self._model.meant_near(request, passages, most) if self._model is not None else []
 
-    def meant(self, text: str) -> Mapping[str, float]:
-        """The terms of what the phrases near to a request mean, by static vectors, and their weights."""
+    def meant(self, static: Vector) -> Mapping[str, float]:
+        """The terms of what the phrases near to a request's static vector mean, and their weights."""
         found: dict[str, float] = {}
-        for phrase, weight in self._near_static(text):
+        for phrase, weight in self._near_static(static):
             for term in dict.fromkeys(terms(phrase.meaning)):
                 found[term] = found.get(term, 0.0) + weight
         return found
 
-    def _near_static(self, text: str) -> Sequence[tuple[Phrase, float]]:
-        if self._static is None or self._static_vectors is None:
+    def _near_static(self, vector: Vector | None) -> Sequence[tuple[Phrase, float]]:
+        if vector is None or self._static_vectors is None:
             return ()
-        return self._static_vectors.near(self._static.embed([text])[0])
+        return self._static_vectors.near(vector)

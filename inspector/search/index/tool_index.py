@@ -225,14 +225,12 @@ class ToolIndex:
         return cosines
 
     def static_similarities_of(
-        self, queries: Sequence[str], *, read: bool = False
-    ) -> NDArray[np.float64] | None:
-        """By static vectors, with each tool's opening, a row a query; `read` by the phrasebook."""
-        if self.static is None:
-            return None
-        rows = self.phrasebook.read_static(queries) if read else self.static.embed(queries)
+        self, vectors: NDArray[np.float32], *, read: bool = False
+    ) -> NDArray[np.float64]:
+        """The cosine of static vectors with each tool's opening, a row each; `read` by the phrasebook."""
         if not self.tools:
-            return np.zeros((len(queries), 0))
+            return np.zeros((len(vectors), 0))
+        rows = self.phrasebook.read_static(vectors) if read else vectors
         openings, at = self._static_vectors
         return openings.similarities(rows).take(at, axis=1).astype(np.float64)
 

@@ -42,7 +42,9 @@ class Unread(Struct, frozen=True, dict=True):
     @cached_property
     def means(self) -> Mapping[str, float]:
         """The mean of each over the tools."""
-        return {name: float(np.nanmean(values)) for name, values in self.cosines.items()}
+        means = ((name, float(values.mean()), values) for name, values in self.cosines.items())
+        # Where nothing is missing, which is usual, this is four times as fast.
+        return {name: float(np.nanmean(values)) if math.isnan(mean) else mean for name, mean, values in means}
 
 
 class Evidence(Struct, frozen=True, dict=True):
@@ -237,6 +239,8 @@ class FusionRanker:
 
     def _evidence(self, texts: Sequence[str], vectors: Sequence[Vector]) -> list[Evidence]:
         """`vectors` are those of the texts, or none."""
+        static = self._index.static if self._weights.static else None
+        said = static.embed(texts) if static is not None else None
         moved = self._index.phrasebook.read(vectors) if self._reads else vectors
         # Of shape (texts, passages, tools).
         cosines = self._index.similarities_of(moved) if vectors else None
@@ -245,7 +249,7 @@ class FusionRanker:
             [ranker.ranking(of_text) for of_text in of_list]
             for ranker, of_list in zip(self._lists, asked, strict=True)
         ]
-        of_words, named = self._cosines(texts, cosines, read=self._reads)
+        of_words, named = self._cosines(said, cosines, read=self._reads)
         raw = np.concatenate(
             [
                 *(ranking.values[None] for of_list in rankings for ranking in of_list),
@@ -267,39 +271,50 @@ class FusionRanker:
             passages = cosines[number] if cosines is not None else None
             values = self._sum(words, own, absent)
             vector = vectors[number] if vectors else None
-            compare = partial(self._unread, texts[number], vector, own)
+            unmoved = passages if vector is not None and moved[number] is vector else None
+            compare = partial(self._unread, None if said is None else said[number], vector, unmoved, own)
             found.append(Evidence(words, own, values, passages, absent, compare))
         return found
 
-    def _unread(self, text: str, vector: Vector | None, own: Mapping[str, Standardised]) -> Unread | None:
-        """What a text's cosines are without the phrasebook."""
-        phrase = self._index.phrasebook.like(text, vector) if self._reads and own else None
+    def _unread(
+        self,
+        said: Vector | None,
+        vector: Vector | None,
+        passages: NDArray[np.float32] | None,
+        own: Mapping[str, Standardised],
+    ) -> Unread | None:
+        """What a text's cosines are without the phrasebook, by its static vector and the model's.
+
+        Those with `passages` are known if the phrasebook left the vector as it is.
+        """
+        phrase = self._index.phrasebook.like(vector, said) if self._reads and own else None
         if phrase is None:
             return None
-        cosines = self._index.similarities_of([vector]) if vector is not None else None
-        _weights, named = self._cosines([text], cosines, read=False)
+        if passages is None and vector is not None:
+            passages = self._index.similarities_of([vector])[0]
+        cosines = None if passages is None else passages[None]
+        _weights, named = self._cosines(None if said is None else said[None], cosines, read=False)
         raw = {name: rows[0].astype(np.float64) for name, (rows, _weight) in named.items()}
-        return Unread(phrase, raw, cosines[0] if cosines is not None else None)
+        return Unread(phrase, raw, passages)
 
     def _cosines(
-        self, texts: Sequence[str], cosines: NDArray[np.float32] | None, *, read: bool
+        self, said: NDArray[np.float32] | None, cosines: NDArray[np.float32] | None, *, read: bool
     ) -> tuple[Sequence[float], Mapping[str, tuple[NDArray[np.floating], float]]]:
         """The weights of the lists of words; the cosines of each name, of shape (texts, tools), and theirs.
 
-        What near phrases mean in words stands among the cosines.
+        `said` are the texts' static vectors. What near phrases mean in words stands among the cosines.
         """
         found: dict[str, tuple[NDArray[np.floating], float]] = {}
-        static = self._index.static_similarities_of(texts, read=read) if self._weights.static else None
-        lacks_model = cosines is None and static is not None
+        lacks_model = cosines is None and said is not None
         weights = self._without_model if lacks_model else self._weights
-        if static is not None:
-            found[STATIC] = (static, weights.static)
+        if said is not None:
+            found[STATIC] = (self._index.static_similarities_of(said, read=read), weights.static)
         if cosines is not None:
             found[SUMMARY_TERM] = (cosines[:, SUMMARY], weights.summary)
             if weights.best_passage:
                 found[BEST] = (np.fmax.reduce(cosines, axis=1), weights.best_passage)
-        elif weights.meant and read and static is not None:
-            meant = [self._index.phrasebook.meant(text) for text in texts]
+        elif weights.meant and read and said is not None:
+            meant = map(self._index.phrasebook.meant, said)
             found[MEANT] = (np.array([self._lexical.weighted(words) for words in meant]), weights.meant)
         return (weights.lexical, weights.written)[: len(self._lists)], found
 
