@@ -29,8 +29,7 @@ TOOLS = tuple(tool for server in office().values() for tool in server.tools)
 INDEX = semantic_index(TOOLS)
 QUERIES = ("where is my late order", "invite people to an event", "refund", "messages about an order")
 WEIGHTS, FIT = FusionWeights(), FitModel()
-# The last bits of cosines depend on how many texts are compared at once.
-FLOAT32 = 1e-6
+EXACTLY = 1e-12
 ONE, STEPS, LITERAL = (
     "list late orders",
     "Refund the last order. Then send a message to the customer and list the events",
@@ -111,7 +110,7 @@ def test_the_wording_without_literals_counts_half() -> None:
     with_them, without = parse(LITERAL).wordings
     assert (with_them, without) == (LITERAL, "refund order as in markdown file")
     expected = (fusion().rank(with_them).values + fusion().rank(without).values) / 2
-    assert ranked(LITERAL) == pytest.approx(with_siblings(expected), abs=FLOAT32)
+    assert ranked(LITERAL) == pytest.approx(with_siblings(expected), abs=EXACTLY)
 
 
 def test_the_best_of_three_steps_counts_3_tenths() -> None:
@@ -119,7 +118,7 @@ def test_the_best_of_three_steps_counts_3_tenths() -> None:
     assert steps == ("Refund the last order", "Then send a message to the customer", "list the events")
     best = np.max([fusion().rank(step).values for step in steps], axis=0)
     expected = 0.7 * fusion().rank(STEPS).values + 0.3 * best
-    assert ranked(STEPS) == pytest.approx(with_siblings(expected), abs=FLOAT32)
+    assert ranked(STEPS) == pytest.approx(with_siblings(expected), abs=EXACTLY)
 
 
 @given(st.sampled_from([*QUERIES, ONE, STEPS, LITERAL, f"{LITERAL}, then {STEPS}"]))

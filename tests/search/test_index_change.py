@@ -62,7 +62,14 @@ def test_one_changed_tool_costs_the_same_in_a_catalog_of_any_size(
         documents.append(tool.id)
         return read(tool, vocabulary)
 
+    asked = list[str]()
+
+    def fact(tool: Tool, _vocabulary: Vocabulary) -> int:
+        asked.append(tool.id)
+        return 0
+
     monkeypatch.setattr(tool_index, "read", counted)
+    monkeypatch.setattr(tool_index, "_FACTS", (*tool_index._FACTS[:2], fact, *tool_index._FACTS[3:]))
     embedder.texts.clear()
     static.count = 0
     # The query alone.
@@ -70,7 +77,7 @@ def test_one_changed_tool_costs_the_same_in_a_catalog_of_any_size(
     of_query = static.count
     after = searched(embedded(index.updated(changed), semantics))
     is_new = change != "removed"
-    assert documents == [new.id] * is_new
+    assert documents == asked == [new.id] * is_new
     assert static.count - 2 * of_query == is_new
     # Four passages, and the text of its server.
     assert len(embedder.texts) <= 5
@@ -114,7 +121,20 @@ def test_two_changes_of_one_index_do_not_meet() -> None:
     assert ranker.rank(QUERY).values.tolist() == before
 
 
-POOL = catalog(8)
+def test_few_vectors_of_former_tools_stay_in_memory_and_in_searches() -> None:
+    semantics = memory_semantics()
+    index = ToolIndex(semantics=semantics)
+    with patch.object(tool_index, "_STALE", 4):
+        for number in range(40):
+            tool = Tool("shop", f"orders_{number}", f"Order {number}. Late.")
+            index = searched(embedded(index.updated([tool]), semantics))
+            semantics.settle(index.vectors)
+    # Three of a tool's four passages, and its opening among the static ones, are its own.
+    assert len(index.vectors) <= 4 + 2 * 4 + 5
+    assert len(index._static_vectors[0]) <= 4 + 2 + 1
+
+
+POOL = [replace(tool, server=f"s{n % 3}") for n, tool in enumerate(catalog(8))]
 CHANGES = st.lists(st.permutations(POOL).flatmap(lambda tools: st.integers(0, 8).map(lambda n: tools[:n])))
 
 
@@ -143,4 +163,7 @@ def test_any_sequence_of_changes_gives_the_index_that_is_built_afresh(
         assert (frequency[number] if 0 <= number < len(frequency) else 0) == len(positions)
     rankings = [CatalogRankers(one, DiscoverySettings()).get("hybrid").rank(QUERY) for one in (index, fresh)]
     assert rankings[0].values.tolist() == rankings[1].values.tolist()
+    assert index.ids == fresh.ids == tuple(document.tool.id for document in index.documents)
+    assert index.servers == tuple(dict.fromkeys(tool.server for tool in last))
+    assert [index.servers[at] for at in index.server_of] == [tool.server for tool in last]
     assert len(index.vectors) <= 4 + 2 * 4 * len(last) + len(index.further_texts)

@@ -45,7 +45,7 @@ def ask(
 ) -> SearchAnswer:
     fits = [fit] * len(tools) if isinstance(fit, float) else fit
     index = ToolIndex(tools)
-    search = ToolSearch(index, NameIndex(tools), Knowing(tools, fits, read), rules, ManualClock())
+    search = ToolSearch(index, NameIndex(index), Knowing(tools, fits, read), rules, ManualClock())
     return search.run(SearchRequest(query))
 
 

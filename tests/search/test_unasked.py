@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 from inspector.core.ranking import Score, Signal
 from inspector.core.tool import Tool
 from inspector.search.index.query import asks_for
+from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.ranker import Ranking
 from inspector.search.ranker.unasked import UNASKED, Unasked
 
@@ -42,17 +43,17 @@ def ranking(scores: list[float]) -> Ranking:
     ],
 )
 def test_what_destroys_comes_behind_its_equals_unless_it_is_asked_for(query: str, first: str) -> None:
-    found = Unasked(TOOLS).last(ranking([4.2, 4.0, 1.0, 1.0, 1.0]), query)
+    found = Unasked(ToolIndex(TOOLS)).last(ranking([4.2, 4.0, 1.0, 1.0, 1.0]), query)
     assert TOOLS[found.order(1)[0]].id == first
 
 
 def test_what_destroys_by_its_description_alone_comes_last_too() -> None:
-    found = Unasked(TOOLS).last(ranking([0.0, 0.0, 0.0, 2.0, 2.1]), "read my mail")
+    found = Unasked(ToolIndex(TOOLS)).last(ranking([0.0, 0.0, 0.0, 2.0, 2.1]), "read my mail")
     assert TOOLS[found.order(1)[0]].id == "mail:send_message"
 
 
 def test_a_tool_that_fits_far_better_stays_first() -> None:
-    found = Unasked(TOOLS).last(ranking([4.5, 4.0, 1.0, 1.0, 1.0]), "the order is a mistake")
+    found = Unasked(ToolIndex(TOOLS)).last(ranking([4.5, 4.0, 1.0, 1.0, 1.0]), "the order is a mistake")
     assert TOOLS[found.order(1)[0]].id == "shop:cancel_order"
 
 
@@ -61,7 +62,7 @@ def test_the_explanation_has_what_is_subtracted_and_no_other_tool_changes(
     query: str, scores: list[float]
 ) -> None:
     base = ranking(scores)
-    found = Unasked(TOOLS).last(base, query)
+    found = Unasked(ToolIndex(TOOLS)).last(base, query)
     for position, tool in enumerate(TOOLS):
         score = found.explain(position)
         lost = sum(part.value for part in score.parts if part.signal is Signal.UNASKED)

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, strategies as st
 
 from inspector.core.error import StoreError
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
+from inspector.search.index.document import VectorTable
 from inspector.search.index.semantics import Semantics, VectorStore
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -77,6 +79,16 @@ def test_a_tool_that_is_not_embedded_yet_is_judged_by_its_words_alone() -> None:
     ranking = CatalogRankers(grown, DiscoverySettings()).get("hybrid").rank("late orders")
     assert ranking.order()[0] == 11
     assert ranking.explain(11).adds_up()
+
+
+@given(st.integers(1, 9), st.integers(1, 200), st.integers(0, 200))
+def test_a_cosine_depends_on_nothing_that_is_compared_beside_it(queries: int, rows: int, first: int) -> None:
+    source = np.random.default_rng(rows)
+    texts, said = (source.standard_normal((count, 384)).astype(np.float32) for count in (rows, queries))
+    before = {bytes([n]): np.ones(384, np.float32) for n in range(first)}
+    table = VectorTable(before).extended({b"text %d" % n: row for n, row in enumerate(texts)})
+    alone = [VectorTable({b"": row}).similarities(query[None])[0, 0] for query in said for row in texts]
+    assert table.similarities(said)[:, first:].ravel().tolist() == alone
 
 
 def test_what_a_server_says_of_its_use_is_part_of_its_text() -> None:

@@ -138,7 +138,7 @@ def run_bench(
     returns.
     """
     once = _Once(ranker)
-    search = ToolSearch(index, NameIndex(evalset.tools), once, rules, clock)
+    search = ToolSearch(index, NameIndex(index), once, rules, clock)
     total = len(evalset.cases)
     done: list[CaseRun] = []
     for case in evalset.cases:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from inspector.core.ranking import Signal
 from inspector.search.index.document import FIELDS, SUMMARY
-from inspector.search.index.name_index import name_key
 from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import name_key
 
 # Summaries with at least this cosine are close in meaning.
 CLOSE = 0.8
@@ -37,8 +37,7 @@ class Closeness:
     @cached_property
     def servers(self) -> NDArray[np.intp]:
         """The number of each tool's server."""
-        numbers = {server: number for number, server in enumerate(self._index.servers)}
-        return np.array([numbers[tool.server] for tool in self._index.tools], np.intp)
+        return self._index.server_of
 
     @cached_property
     def summaries(self) -> NDArray[np.float32]:

@@ -146,13 +146,13 @@ class Places:
 
     def take(self, position: int) -> Outcome | None:
         """Take a place for the next best match; why there is none for it, or None if it is a result."""
-        is_long = self._documents[position].size > SHORT_DEFINITION
         is_pinned = position in self._pinned
         if self.end is None and not is_pinned and self._is_far(position):
             self.end = Outcome.UNLIKELY
         is_withheld = self.end is None and self._withholds(position)
         is_late = not is_pinned and self._scores is not None and len(self._taken) >= self._usual
-        if not is_withheld and (self.end is not None or not self._free[is_pinned] or (is_late and is_long)):
+        is_full = self.end is not None or not self._free[is_pinned]
+        if not is_withheld and (is_full or (is_late and self._documents[position].size > SHORT_DEFINITION)):
             return self.end or Outcome.OVER_LIMIT
         if not is_pinned and self._scores is not None:
             self._taken.append(float(self._scores[position]))

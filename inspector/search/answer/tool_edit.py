@@ -16,7 +16,7 @@ from inspector.schema.schema import fields, resolve
 from inspector.search.answer.confusable import Closeness
 from inspector.search.answer.search import SearchRules
 from inspector.search.answer.standing import Standing, Standings, Verdict, position_of
-from inspector.search.index.document import texts_by_key
+from inspector.search.index.document import Vocabulary, texts_by_key
 from inspector.search.index.embedded_text import Key, key_of
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -114,7 +114,7 @@ def draft(index: ToolIndex, edited: Tool, original_id: str) -> ToolIndex:
 def apart(index: ToolIndex) -> ToolIndex:
     """The same index with its own vocabulary and new vectors, since both grow as tools are read."""
     apart = copy(index)
-    apart.vocabulary = dict(index.vocabulary)
+    apart.vocabulary = Vocabulary(index.vocabulary)
     if index.semantics is not None:
         apart.semantics = copy(index.semantics)
         # Vectors added since the index was built would count as an effect of the edit.

@@ -2,10 +2,11 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import chain, repeat
+from operator import attrgetter
 from threading import RLock
 
 import numpy as np
@@ -31,11 +32,18 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
 # What an entry of a posting list counts to: by then a term's score has long saturated.
 _MOST = np.iinfo(np.uint8).max
 
-Vocabulary = dict[str, int]
 Vector = NDArray[np.float32]
 ABSENT = -1
 # After so many added documents, and this part of all, the base of the postings is made anew.
 _LATE = 32
+
+
+class Vocabulary(dict[str, int]):
+    """The number of each term; a new one gets the next."""
+
+    def __missing__(self, term: str) -> int:
+        self[term] = number = len(self)
+        return number
 
 
 class TermCounts(Struct, frozen=True):
@@ -54,14 +62,13 @@ class TermCounts(Struct, frozen=True):
         """Count the terms of each field; new ones are added to the vocabulary."""
         counts = [Counter(terms) for terms in fields]
         unique = dict.fromkeys(chain.from_iterable(counts))
-        ids = [vocabulary.setdefault(term, len(vocabulary)) for term in unique]
         row, width = dict(zip(unique, range(len(unique)), strict=True)), len(counts)
         table = bytearray(len(unique) * width)
         for column, count in enumerate(counts):
             for term, often in count.items():
-                table[row[term] * width + column] = min(often, _MOST)
+                table[row[term] * width + column] = often if often < _MOST else _MOST
         return cls(
-            np.array(ids, np.int32),
+            np.fromiter(map(vocabulary.__getitem__, unique), np.int32, len(unique)),
             # An array of its own: a reshaped one would keep another behind it, for every tool.
             np.frombuffer(table, np.uint8).reshape(-1, width).copy(),
             tuple(count.total() for count in counts),
@@ -72,14 +79,18 @@ class Document(Struct, frozen=True):
     """One tool's index entry, kept as long as the tool does not change.
 
     `terms` are counted in each of FIELDS, `words` in all texts together (WORDS). `passages` holds the keys of
-    its `passage_texts`, in the order of PASSAGES. `size` is that of the definition, in characters.
+    its `passage_texts`, in the order of PASSAGES.
     """
 
     tool: Tool
     terms: TermCounts
     words: TermCounts
     passages: tuple[Key, ...]
-    size: int
+
+    @property
+    def size(self) -> int:
+        """The size of the definition, in characters."""
+        return len(self.tool.description) + len(compact(self.tool.input_schema))
 
 
 def read(tool: Tool, vocabulary: Vocabulary) -> Document:
@@ -97,7 +108,6 @@ def read(tool: Tool, vocabulary: Vocabulary) -> Document:
         TermCounts.of(counted, vocabulary),
         TermCounts.of([tuple(own)], vocabulary),
         tuple(key_of(text) for text in passage_texts(tool, known)),
-        len(tool.description) + len(compact(tool.input_schema)),
     )
 
 
@@ -168,28 +178,32 @@ class Postings:
 
     def __init__(
         self,
-        documents: Sequence[TermCounts],
-        width: int,
+        documents: Sequence[Document],
+        fields: Sequence[Signal],
         before: "Postings | None" = None,
         kept: NDArray[np.intp] | None = None,
     ) -> None:
-        """`width` is the number of fields; `kept` are the positions in `before`, ABSENT for what is new."""
+        """`fields` are FIELDS or WORDS; `kept` are the positions in `before`, ABSENT for what is new."""
         self.size = len(documents)
-        self.width = width
-        self.counts = documents
+        self.width = len(fields)
+        self._documents = documents
+        self._of: Callable[[Document], TermCounts] = attrgetter("words" if fields == WORDS else "terms")
         if before is None or kept is None:
-            self.base, self.numbers = _Entries(documents, width), np.arange(self.size)
-            self.late: list[TermCounts] = []
-            self.lengths = _lengths(documents, width)
+            self._begin()
+            self.lengths = _lengths(self.base.counts, self.width)
         else:
             self._continue(before, kept)
-        self._added = _Entries(self.late, width)
+        self._added = _Entries(self.late, self.width)
         self._position = np.full(self.base.size + len(self.late), ABSENT, np.int32)
         self._position[self.numbers] = np.arange(self.size, dtype=np.int32)
 
+    def _begin(self) -> None:
+        self.base = _Entries(list(map(self._of, self._documents)), self.width)
+        self.numbers, self.late = np.arange(self.size), list[TermCounts]()
+
     def _continue(self, before: "Postings", kept: NDArray[np.intp]) -> None:
         new = np.flatnonzero(kept == ABSENT)
-        added = [self.counts[position] for position in new.tolist()]
+        added = [self.counts(position) for position in new.tolist()]
         self.base, self.late = before.base, [*before.late, *added]
         last = self.base.size + len(self.late)
         self.numbers = before.numbers.take(kept)
@@ -198,7 +212,11 @@ class Postings:
         self.lengths[new] = _lengths(added, self.width)
         gone = last - self.size
         if len(self.late) + gone > _LATE + self.size // _LATE:
-            self.base, self.late, self.numbers = _Entries(self.counts, self.width), [], np.arange(self.size)
+            self._begin()
+
+    def counts(self, position: int) -> TermCounts:
+        """How often which terms occur in a document."""
+        return self._of(self._documents[position])
 
     @cached_property
     def document_frequencies(self) -> NDArray[np.intp]:

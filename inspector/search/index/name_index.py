@@ -1,17 +1,16 @@
 """Lookups of tools by their names, in any spelling."""
 
-from collections.abc import Collection, Mapping, Sequence
-from functools import cached_property, lru_cache
-from operator import attrgetter
+from collections.abc import Collection, Mapping
+from functools import cached_property
 
 import numpy as np
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from inspector.core.ranking import SearchRequest
 from inspector.core.text import closest
 from inspector.core.tool import Tool
-from inspector.search.index.vocabulary import split_words
+from inspector.search.index.tool_index import ToolIndex
+from inspector.search.index.vocabulary import name_key
 
 _PREFIX = "mcp"
 
@@ -19,12 +18,8 @@ _PREFIX = "mcp"
 class NameIndex:
     """Exact and nearly exact lookups: case, separators and a server or `mcp__` prefix are ignored."""
 
-    def __init__(self, tools: Sequence[Tool], name_hashes: NDArray[np.intp] | None = None) -> None:
-        """`name_hashes` are those of the tools' name keys, if an index has them."""
-        self._tools = tuple(tools)
-        if name_hashes is None:
-            name_hashes = hashes([name_key(tool.name) for tool in tools])
-        self._name_hashes = name_hashes
+    def __init__(self, index: ToolIndex) -> None:
+        self._tools, self._servers, self._name_hashes = index.tools, index.servers, index.name_hashes
 
     def find(self, name: str, *, server: str = "") -> tuple[Tool, ...]:
         """The tools that `name` refers to, in catalog order; an exact id or wire name refers to one only."""
@@ -67,7 +62,7 @@ class NameIndex:
 
     @cached_property
     def _server_keys(self) -> Mapping[str, str]:
-        return {server: name_key(server) for server in dict.fromkeys(map(attrgetter("server"), self._tools))}
+        return {server: name_key(server) for server in self._servers}
 
     @cached_property
     def _servers_by_length(self) -> Mapping[int, Mapping[str, Collection[str]]]:
@@ -84,14 +79,3 @@ class NameIndex:
             return []
         alike = np.flatnonzero(self._name_hashes == hash(key)).tolist()
         return [position for position in alike if name_key(self._tools[position].name) == key]
-
-
-def hashes(keys: Sequence[str]) -> NDArray[np.intp]:
-    """The hash of each key in this process."""
-    return np.fromiter(map(hash, keys), np.intp, len(keys))
-
-
-@lru_cache(maxsize=65_536)
-def name_key(name: str) -> str:
-    """A name without case and separators: `mcp__Notes__createPage` equals `mcp notes create-page`."""
-    return "".join(split_words(name)).casefold()

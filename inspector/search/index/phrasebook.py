@@ -46,6 +46,10 @@ Phrases = Mapping[str, Mapping[str, str]]
 """What people say and what it means, by the server whose configuration says so."""
 
 
+# A request's vector, moved; the numbers of the nearest phrases, nearest first, and their weights.
+_Reading = tuple[Vector, Sequence[tuple[int, float]]]
+
+
 class Phrase(NamedTuple):
     """A request in everyday words, and what it asks for as a tool would say it."""
 
@@ -74,7 +78,7 @@ class PhraseVectors:
     own: tuple[Phrase, ...] = ()
     share: float = SHARE
     # While a tool is edited the same few requests are read at each key.
-    _read: dict[bytes, "_Reading"] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _read: dict[bytes, _Reading] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def with_own(self, own: Sequence[Phrase], vectors: NDArray[np.float32]) -> "PhraseVectors":
         """These and own phrases, with the vectors of both sides, of shape (phrases, 2, d).
@@ -94,9 +98,9 @@ class PhraseVectors:
 
     def read(self, vector: Vector) -> Vector:
         """A request's unit vector, moved to where tools say such things; one without words stays as it is."""
-        return self._reading(vector).vector if vector.any() else vector
+        return self._reading(vector)[0] if vector.any() else vector
 
-    def _reading(self, vector: Vector) -> "_Reading":
+    def _reading(self, vector: Vector) -> _Reading:
         key = vector.tobytes()
         if key not in self._read:
             if len(self._read) >= _MOST_READ:
@@ -106,14 +110,13 @@ class PhraseVectors:
             meaning = weights @ (self.meanings[near] * np.float32(self.unit))
             share = self.share * max(nearest, 0.0)
             moved = _unit((1 - share) * mapped + share * meaning)
-            self._read[key] = _Reading(_unit((1 - TRUST) * vector + TRUST * moved), near, weights)
+            numbered = list(zip(near.tolist(), weights.tolist(), strict=True))
+            self._read[key] = (_unit((1 - TRUST) * vector + TRUST * moved), numbered)
         return self._read[key]
 
     def near(self, vector: Vector) -> Sequence[tuple[Phrase, float]]:
         """The phrases nearest to a request, nearest first, and their weights."""
-        found = self._reading(vector)
-        pairs = zip(found.near.tolist(), found.weights.tolist(), strict=True)
-        return [(self._phrase(number), weight) for number, weight in pairs]
+        return [(self._phrase(number), weight) for number, weight in self._reading(vector)[1]]
 
     def meant_near(self, request: Vector, passages: NDArray[np.float32], most: int) -> list[str]:
         """What phrases mean that is near to a request and to one of a tool's passages, nearest first."""
@@ -133,14 +136,6 @@ class PhraseVectors:
         found = found[np.argsort(-cosines[found], kind="stable")]
         weights = np.exp((cosines[found] - cosines[found[0]]) / TEMPERATURE)
         return found, weights / weights.sum(), float(cosines[found[0]])
-
-
-class _Reading(NamedTuple):
-    """A request's vector, moved; the nearest phrases, nearest first, and their weights."""
-
-    vector: Vector
-    near: NDArray[np.intp]
-    weights: NDArray[np.float32]
 
 
 @cache

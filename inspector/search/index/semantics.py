@@ -112,7 +112,7 @@ class Spelling:
 
     def _nearest(self, word: str, catalog: frozenset[str]) -> str:
         """The nearest known word, of equally near ones the catalog's, then the commonest; "" for none."""
-        own = sorted(other for other in catalog if _begins_as(word, other))
+        own = sorted(other for other in catalog if _begins_as(word, other) and other.isalpha())
         common = [o for first in {word[0], word[1]} for o in self._by_beginning[first] if _begins_as(word, o)]
         most = 2 if len(word) >= LONG else 1
         near = ((_errors(word, other, most), at, other) for at, other in enumerate(own + common))

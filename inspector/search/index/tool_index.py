@@ -1,16 +1,17 @@
 """The index over one catalog: documents, postings, vectors, names; a change of catalog updates it cheaply."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import chain
 from operator import attrgetter, is_
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from inspector.core.number import count
-from inspector.core.tool import Tool
+from inspector.core.tool import Tool, destroying_verb
 from inspector.search.index.document import (
     ABSENT,
     FIELDS,
@@ -30,15 +31,24 @@ from inspector.search.index.document import (
     texts_by_key,
 )
 from inspector.search.index.embedded_text import Key, key_of
-from inspector.search.index.name_index import hashes, name_key
 from inspector.search.index.phrasebook import Phrasebook, Phrases, own_phrases
+from inspector.search.index.query import offered
 from inspector.search.index.semantics import Semantics, StaticEmbedder
+from inspector.search.index.vocabulary import name_key
 
+T = TypeVar("T")
 # Below this share of embedded tools rankers use words alone: a mixture would favor the embedded tools.
 ENOUGH_EMBEDDED = 0.9
 # So many vectors of former texts a table keeps at least; it keeps half in vain at most.
 _STALE = 1_024
 _PASSAGES_OF = attrgetter("passages")
+# What rankers ask of every tool, as numbers, so that a change asks it of changed tools alone.
+_FACTS: Sequence[Callable[[Tool, Vocabulary], int]] = (
+    lambda tool, _vocabulary: hash(name_key(tool.name)),
+    lambda tool, _vocabulary: offered(tool.name),
+    lambda tool, _vocabulary: bool(destroying_verb(tool)),
+    lambda tool, vocabulary: vocabulary[tool.server],
+)
 
 
 # Long because every ranker asks it, and one object has to carry what a change keeps.
@@ -71,41 +81,50 @@ class ToolIndex:
         self.instructions = dict(instructions or {})
         self.semantics = semantics
         self.lined: bool = lined if lined is not None else before is not None and before.lined
-        self.vocabulary: Vocabulary = before.vocabulary if before is not None else {}
+        self.vocabulary: Vocabulary = before.vocabulary if before is not None else Vocabulary()
         kept = _kept(self.tools, before)
-        self.documents: tuple[Document, ...] = tuple(
-            read(tool, self.vocabulary) if before is None or at == ABSENT else before.documents[at]
-            for tool, at in zip(self.tools, kept.tolist(), strict=True)
-        )
+        new = [self.tools[position] for position in np.flatnonzero(kept == ABSENT).tolist()]
+        documents = [read(tool, self.vocabulary) for tool in new]
+        self.documents: Sequence[Document] = _carried(before.documents if before else (), kept, documents)
         with_static = semantics or before
         self.static: StaticEmbedder | None = static if with_static is None else with_static.static
-        self.ids: tuple[str, ...] = tuple(map(attrgetter("id"), self.tools))
+        self.ids: Sequence[str] = _carried(before.ids if before else (), kept, [tool.id for tool in new])
         self.position: dict[str, int] = dict(zip(self.ids, range(len(self.ids)), strict=True))
-        self.servers: tuple[str, ...] = tuple(dict.fromkeys(map(attrgetter("server"), self.tools)))
+        facts = np.zeros((len(_FACTS), len(kept)), np.int64)
+        if before is not None and before.tools:
+            facts = before._facts.take(kept, axis=1)
+        facts[:, kept == ABSENT] = [[of(tool, self.vocabulary) for tool in new] for of in _FACTS]
+        self._facts: NDArray[np.int64] = facts
+        # The hash of each tool's name key, what its name says it does, whether it destroys or ends something.
+        self.name_hashes, self.offered, self.destroys, servers = facts
+        place = np.full(len(self.vocabulary), len(kept))
+        # Of several at one place the last one stays: the first tool of each server.
+        place[servers[::-1]] = np.arange(len(kept))[::-1]
+        first = np.sort(place[place < len(kept)])
+        self.servers = tuple(self.tools[position].server for position in first.tolist())
+        place[servers[first]] = np.arange(len(first))
+        # The position of each tool's server in `servers`.
+        self.server_of: NDArray[np.intp] = place[servers]
         self._phrases: Phrases = phrases if phrases is not None else before._phrases if before else {}
         self.own_phrases = own_phrases(self._phrases, self.servers)
         self.vectors: VectorTable = before.vectors if before and semantics else VectorTable()
         self._openings: VectorTable = before._openings if before else VectorTable()
-        new = [name_key(self.tools[position].name) for position in np.flatnonzero(kept == ABSENT).tolist()]
-        self.name_hashes: NDArray[np.intp] = (
-            before.name_hashes.take(kept) if before and before.tools else np.zeros_like(kept)
-        )
-        self.name_hashes[kept == ABSENT] = hashes(new)
         self._rows = np.full((len(PASSAGES), len(kept)), ABSENT)
         self._opening_rows = np.full((1, len(kept)), ABSENT)
         if before is not None and before.tools:
             self._take_over(before, kept)
+        self._openings = _without_stale(
+            self._openings, self._opening_rows, lambda: (d.passages[OPENING] for d in self.documents)
+        )
         if semantics is not None:
-            if len(self.vectors) > _STALE + 2 * self._rows.size:
-                self.vectors, self._rows[:] = self.vectors.only(self.keys()), ABSENT
+            self.vectors = _without_stale(self.vectors, self._rows, self.keys)
             self._add_vectors(semantics)
 
     def _take_over(self, before: "ToolIndex", kept: NDArray[np.intp]) -> None:
         """Take from the index before what was made of the tools that it has too, at these positions."""
-        for name, width in (("postings", len(FIELDS)), ("word_postings", len(WORDS))):
+        for name, fields in (("postings", FIELDS), ("word_postings", WORDS)):
             if name in before.__dict__:
-                counts = [d.terms if name == "postings" else d.words for d in self.documents]
-                self.__dict__[name] = Postings(counts, width, before.__dict__[name], kept)
+                self.__dict__[name] = Postings(self.documents, fields, before.__dict__[name], kept)
         is_new = kept == ABSENT
         if self.semantics is not None:
             self._rows = np.where(is_new, ABSENT, before._rows.take(kept, axis=1))
@@ -146,12 +165,12 @@ class ToolIndex:
 
     @cached_property
     def postings(self) -> Postings:
-        return Postings([d.terms for d in self.documents], len(FIELDS))
+        return Postings(self.documents, FIELDS)
 
     @cached_property
     def word_postings(self) -> Postings:
         """The words as written."""
-        return Postings([d.words for d in self.documents], len(WORDS))
+        return Postings(self.documents, WORDS)
 
     @cached_property
     def server_texts(self) -> Mapping[str, str]:
@@ -286,6 +305,29 @@ def _kept(tools: Sequence[Tool], before: ToolIndex | None) -> NDArray[np.intp]:
             kept[position] = at
             taken.add(at)
     return kept
+
+
+def _carried(before: Sequence[T], kept: NDArray[np.intp], added: Sequence[T]) -> tuple[T, ...]:
+    """The items of the index before at their new positions, and the added ones at the others."""
+    old, new = np.flatnonzero(kept != ABSENT), np.flatnonzero(kept == ABSENT).tolist()
+    if np.array_equal(kept[old], old):
+        # Most changes move no tool.
+        items = [*before[: len(kept)], *added[: max(len(kept) - len(before), 0)]]
+    else:
+        items = list(map(before.__getitem__, kept.tolist()))
+    for position, item in zip(new, added, strict=True):
+        items[position] = item
+    return tuple(items)
+
+
+def _without_stale(
+    table: VectorTable, rows: NDArray[np.intp], keys: Callable[[], Iterable[Key]]
+) -> VectorTable:
+    """The table, or if most of it is of former texts a new one with these keys alone, and no row known."""
+    if len(table) <= _STALE + 2 * rows.size:
+        return table
+    rows[:] = ABSENT
+    return table.only(keys())
 
 
 def _found(

@@ -52,16 +52,26 @@ def spaced(name: str) -> str:
     return " ".join(split_words(name)).lower()
 
 
+@lru_cache(maxsize=65_536)
+def name_key(name: str) -> str:
+    """A name without case and separators: `mcp__Notes__createPage` equals `mcp notes create-page`."""
+    return "".join(split_words(name)).casefold()
+
+
 def written_words(text: str) -> tuple[str, ...]:
     """Lower-case words in order as they are written, stop words too."""
-    return tuple(map(str.lower, split_words(text)))
+    return tuple(chain.from_iterable(map(_written, _WORD.findall(text))))
 
 
 def whole_words(prose: str) -> list[str]:
     """The words of prose that have capitals inside, in lower case: YouTube is one word there."""
-    if not _CAMEL_BOUNDARY.search(prose):
-        return []
-    return [word.lower() for word in _WORD.findall(prose) if _CAMEL_BOUNDARY.search(word)]
+    return [word.lower() for word in _WORD.findall(prose) if len(_written(word)) > 1]
+
+
+# Texts repeat their words, and a search for boundaries in all of a text is slow.
+@lru_cache(maxsize=65_536)
+def _written(word: str) -> Sequence[str]:
+    return tuple(map(str.lower, _CAMEL_BOUNDARY.split(word)))
 
 
 def terms(text: str) -> tuple[str, ...]:

@@ -175,7 +175,7 @@ class Bm25Ranker:
 
     def parts(self, asked: Iterable[tuple["AskedTerm", float]], position: int) -> Iterator[Part]:
         """The parts of a tool's score by term and field, each term's times its scale."""
-        own = self._postings.counts[position]
+        own = self._postings.counts(position)
         counts = dict(zip(own.ids.tolist(), own.frequencies.tolist(), strict=True))
         per_occurrence = self._per_occurrence[position].tolist()
         for term, scale in asked:

@@ -163,7 +163,7 @@ class CatalogRankers:
 
     @cached_property
     def names(self) -> NameIndex:
-        return NameIndex(self.index.tools, self.index.name_hashes)
+        return NameIndex(self.index)
 
     @cached_property
     def lexical(self) -> Bm25Ranker:

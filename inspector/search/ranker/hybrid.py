@@ -10,16 +10,15 @@ catalog like any other.
 import math
 from collections.abc import Collection
 from functools import cached_property, lru_cache
-from itertools import chain
+from itertools import chain, compress
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from inspector.core.ranking import Part, Score, Signal
 from inspector.search.index.name_index import NameIndex
-from inspector.search.index.query import Clause, ParsedQuery, asked_action, offered, parse
+from inspector.search.index.query import Clause, ParsedQuery, asked_action, parse
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import MAX_QUERY_LENGTH, split_words, terms, written_words
 from inspector.search.ranker.bm25 import Bm25Ranker
@@ -216,15 +215,14 @@ class HybridRanker:
 
     @cached_property
     def _unasked(self) -> Unasked:
-        return Unasked(self._index.tools)
+        return Unasked(self._index)
 
     @cached_property
     def _words(self) -> frozenset[str]:
         """The words of tools and phrases as written; the vocabulary may hold those of former tools too."""
-        known, often = self._index.vocabulary.items(), self._index.word_postings.document_frequencies
         said = chain.from_iterable(written_words(phrase.request) for phrase in self._index.own_phrases)
-        used = (word for word, number in known if number < len(often) and often[number] and word.isalpha())
-        return frozenset(said).union(used)
+        is_used = self._index.word_postings.document_frequencies > 0
+        return frozenset(said).union(compress(self._index.vocabulary, is_used.tolist()))
 
     def _judged(self, clause: Clause, evidence: Evidence) -> "_Judged | None":
         """How likely each tool fits a clause; for a tool not embedded yet, the share of words it covers."""
@@ -253,7 +251,7 @@ class HybridRanker:
         static = evidence.cosines.get(STATIC)
         if evidence.is_lexical:
             return None
-        asked = asked_action(clause.text)
+        asked, offered = asked_action(clause.text), self._index.offered
         return FitSignals(
             self._lexical.covered(evidence.words[0].asked),
             len(split_words(clause.text)),
@@ -261,13 +259,8 @@ class HybridRanker:
             evidence.text_cosine,
             static.raw if static is not None else None,
             small_talk=self._index.small_talk(clause.text),
-            conflict=(self._offered != 0) & (self._offered & asked == 0) if asked else None,
+            conflict=(offered != 0) & (offered & asked == 0) if asked else None,
         )
-
-    @cached_property
-    def _offered(self) -> NDArray[np.int64]:
-        """What each tool's name says it does."""
-        return np.fromiter((offered(tool.name) for tool in self._index.tools), np.int64)
 
 
 class _Judged(Struct, frozen=True):

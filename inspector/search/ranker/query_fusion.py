@@ -1,7 +1,6 @@
 """What is known of one text for every tool: the signals behind a score."""
 
 from collections.abc import Sequence
-from operator import attrgetter
 
 import numpy as np
 from msgspec import Struct
@@ -17,19 +16,13 @@ _BEST_TOOLS = 3
 
 
 class ServerPrior:
-    """The servers of one index as groups of tools; what each group has in common is computed per query.
-
-    `server_of` is the position of each tool's server in the index's `servers`.
-    """
+    """The servers of one index as groups of tools; what each group has in common is computed per query."""
 
     def __init__(self, index: ToolIndex) -> None:
-        number = {server: i for i, server in enumerate(index.servers)}
-        count = len(index.tools)
-        servers = map(attrgetter("server"), index.tools)
-        self.server_of: NDArray[np.intp] = np.fromiter(map(number.__getitem__, servers), np.intp, count)
+        self.server_of = index.server_of
         # The tools of a server lie next to each other in this order, the servers in that of the index.
         self._order = np.argsort(self.server_of, kind="stable")
-        self._sizes = np.bincount(self.server_of, minlength=len(number))
+        self._sizes = np.bincount(self.server_of, minlength=len(index.servers))
         self._starts = np.cumsum(self._sizes) - self._sizes
 
     @property

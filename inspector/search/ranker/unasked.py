@@ -1,13 +1,15 @@
 """Tools that destroy or end something come last among equals, unless that is asked for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 
+import numpy as np
 from msgspec.structs import replace
 
 from inspector.core.ranking import Part, Score, Signal
-from inspector.core.tool import Tool, destroying_verb
+from inspector.core.tool import destroying_verb
 from inspector.search.index.query import asking, asks_for
+from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.ranker import Ranking
 
 # What a tool loses that nobody asks for, in units of the fusion's score: a single signal can't make it first,
@@ -18,14 +20,11 @@ UNASKED = 0.3
 class Unasked:
     """The tools of one index that destroy or end something, by the verb that says so."""
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._names = [tool.name for tool in tools]
-        by_verb: dict[str, list[int]] = {}
-        for position, tool in enumerate(tools):
-            if verb := destroying_verb(tool):
-                by_verb.setdefault(verb, []).append(position)
-        self._by_verb: Mapping[str, Sequence[int]] = by_verb
-        self._verb = {position: verb for verb, positions in by_verb.items() for position in positions}
+    def __init__(self, index: ToolIndex) -> None:
+        self._tools = index.tools
+        self._by_verb: dict[str, list[int]] = {}
+        for position in np.flatnonzero(index.destroys).tolist():
+            self._by_verb.setdefault(destroying_verb(index.tools[position]), []).append(position)
 
     def last(self, base: Ranking, query: str) -> Ranking:
         """The ranking with UNASKED subtracted from each of these tools that the query does not ask for."""
@@ -41,7 +40,7 @@ class Unasked:
             score = base.explain(position)
             if position not in unasked:
                 return score
-            part = Part(Signal.UNASKED, self._verb[position], -UNASKED)
+            part = Part(Signal.UNASKED, destroying_verb(self._tools[position]), -UNASKED)
             return Score(score.tool_id, float(values[position]), (*score.parts, part))
 
         return replace(base, values=values, explain=explain)
@@ -52,4 +51,4 @@ class Unasked:
         # Where no word asks for the verb, the words of names, which count for nothing, need no look.
         if not asks_for(asked, "", verb):
             return positions
-        return [position for position in positions if not asks_for(asked, self._names[position], verb)]
+        return [position for position in positions if not asks_for(asked, self._tools[position].name, verb)]
