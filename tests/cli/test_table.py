@@ -5,8 +5,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 from hypothesis import given, strategies as st
+from rich.text import Text
 
-from inspector.app.draw.columns import TableLayout, cells
+from inspector.app.draw.columns import TableLayout, _console, _wrapped, cells
 from inspector.cli.table import say_table
 from inspector.core.report import Table
 
@@ -24,6 +25,12 @@ def test_without_a_terminal_no_name_is_broken(names: list[str]) -> None:
     with CliRunner().isolation(env={"COLUMNS": "20"}) as (out, *_):
         say_table(Table("", ("a", "b", "c"), (tuple(names),)))
     assert out.getvalue().decode().splitlines()[-1].split() == names
+
+
+@given(st.text("ab \n漢-", max_size=14), st.integers(1, 9))
+def test_lines_that_fit_are_as_wrapping_would_leave_them(text: str, width: int) -> None:
+    wrapped = Text(text).wrap(_console(), width, overflow="fold")
+    assert "\n" not in text or _wrapped(text, width) == [line.plain.rstrip() for line in wrapped]
 
 
 def shown(capsys: pytest.CaptureFixture[str]) -> list[str]:

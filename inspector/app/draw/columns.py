@@ -99,6 +99,8 @@ def _wrapped(text: str, width: int) -> list[str]:
     """The text in lines of at most so many cells, broken between words, and within those that are longer."""
     if cells(text) <= width and "\n" not in text:
         return [text]
+    if "\t" not in text and all(cells(line) <= width for line in text.split("\n")):
+        return [line.rstrip() for line in text.split("\n")]
     from rich.text import Text
 
     return [line.plain.rstrip() for line in Text(text).wrap(_console(), max(width, 1), overflow="fold")]

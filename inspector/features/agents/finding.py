@@ -206,11 +206,15 @@ class Findings(Struct):
 
     def server(self, name: str) -> ServerUse:
         """The use of a server, which is known from now on. The agent's own tools stand under its name."""
-        return self.servers.setdefault(name, ServerUse(name, is_own=name == self.agent))
+        if name not in self.servers:
+            self.servers[name] = ServerUse(name, is_own=name == self.agent)
+        return self.servers[name]
 
     def tool(self, tool_id: str) -> ToolUse:
         """The use of a tool."""
-        return self.tools.setdefault(tool_id, ToolUse())
+        if tool_id not in self.tools:
+            self.tools[tool_id] = ToolUse()
+        return self.tools[tool_id]
 
     def server_of(self, tool_id: str) -> ServerUse:
         """The use of a tool's server."""

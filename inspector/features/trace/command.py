@@ -160,11 +160,14 @@ def _show_timeline(store: EventStore, session: str) -> None:
     from inspector.features.trace.facts import timeline_report
     from inspector.session.timeline import KINDS as TIMELINE_KINDS, Timeline
 
-    shown = Timeline()
+    shown, in_timeline = Timeline(), frozenset(TIMELINE_KINDS)
 
     def read() -> Iterator[Record]:
-        for record in store.stream(session, sorted({*TIMELINE_KINDS, *KINDS}), outline=True):
-            shown.after(record)
+        for record in store.stream(session, sorted(in_timeline.union(KINDS)), outline=True):
+            if record.kind in in_timeline:
+                shown.after(record)
+                # What calls cost is not shown, and would take most of the memory.
+                shown.costs.clear()
             yield record
 
     tools = by_tokens([findings(read(), lambda _model: None)])

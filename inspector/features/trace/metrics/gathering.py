@@ -3,7 +3,7 @@
 What is counted has the name that it has in JSON, see `as_json`.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from inspector.core.error import BreakerState, BreakerStatus
@@ -118,17 +118,14 @@ class CallCount(CallUse):
 
     def __init__(self) -> None:
         super().__init__()
-        self.tools: dict[str, CallUse] = {}
-        self.servers: dict[str, CallUse] = {}
+        self.tools, self.servers = defaultdict[str, CallUse](CallUse), defaultdict[str, CallUse](CallUse)
         self.rejected: Counter[str] = Counter()
         self.refused = 0
 
     def add(self, turn: Turn) -> None:
         """Count one turn."""
         for event in turn.of(CallFinished):
-            tool = self.tools.setdefault(event.tool, CallUse())
-            server = self.servers.setdefault(server_of(event.tool), CallUse())
-            for use in (self, tool, server):
+            for use in (self, self.tools[event.tool], self.servers[server_of(event.tool)]):
                 use.finished(turn.session.id, event)
         rejected = turn.of(CallRejected)
         self.rejected.update(event.reason for event in rejected if not event.is_refused)
