@@ -115,6 +115,7 @@ class _Notice(Struct, frozen=True):
 
 _NOTICES: Mapping[type[events.Event], _Notice] = {
     events.CallRetried: _Notice(lambda event: f"retry: {event.summary()}", within=True),
+    events.ClientListed: _Notice(lambda event: f"listed {event.summary()}"),
     events.CatalogTold: _Notice(lambda event: f"told {event.summary()}", lambda event: event.text),
     events.ContextReduced: _Notice(
         lambda event: (

@@ -14,6 +14,7 @@ from inspector.core.access import Toolset
 from inspector.core.error import Fetched, ToolsightError
 from inspector.core.events import (
     AccessChanged,
+    Event,
     MilestoneReached,
     ModelSwitched,
     Origin,
@@ -164,6 +165,10 @@ class Workbench(RunningSession):
             dispatcher, offered = self._parts.chat.dispatcher, self.state.bound_ids
             [own] = dispatcher.own((call,))
             return own if isinstance(own, Answer) else await dispatcher.dispatch(own, offered)
+
+    def note(self, event: Event) -> None:
+        """Record what came of the session outside of it."""
+        self._session.emit(event)
 
     def load(self, tool_id: str) -> None:
         """Bind a deferred or evicted tool by hand."""

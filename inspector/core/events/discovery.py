@@ -236,6 +236,22 @@ class CatalogTold(Event, frozen=True, kind="catalog_told", groups={Group.SERVERS
         return f"the model about the tools of {', '.join(self.servers)}"
 
 
+class ClientListed(Event, frozen=True, kind="listed", groups={Group.SERVERS, Group.MODEL}):
+    """A client was listed these tools in place of all that are permitted.
+
+    The tokens are those of the entries as they were sent, in compact JSON; a client adds what it likes.
+    """
+
+    tools: int
+    tokens: int
+    all_tools: int
+    all_tokens: int
+
+    def summary(self) -> str:
+        own = f"{count(self.tools, 'tool')}, {count(self.tokens, 'token')}"
+        return f"{own}, in place of {count(self.all_tools, 'tool')}, {count(self.all_tokens, 'token')}"
+
+
 class IndexChanged(Event, frozen=True, kind="index", groups={Group.SERVERS}):
     """The search index made progress or failed."""
 

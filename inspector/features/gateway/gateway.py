@@ -9,13 +9,13 @@ from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from inspector.core.events import CatalogBuilt, Record, ToolEvicted, ToolLoaded
+from inspector.core.events import CatalogBuilt, ClientListed, Record, ToolEvicted, ToolLoaded
 from inspector.core.message import ToolCall
 from inspector.features.gateway.asking import ClientElicitor, Context, Waiting
-from inspector.features.gateway.entries import Names, entries
+from inspector.features.gateway.entries import Names, entries, entry
 from inspector.features.gateway.news import News
 from inspector.features.gateway.offers import ServerOffers
-from inspector.schema.json_value import JsonObject, as_object, as_text
+from inspector.schema.json_value import JsonObject, as_object, as_text, compact
 from inspector.session.workbench import Workbench
 from inspector.tokens.synthetic import Answer
 
@@ -43,6 +43,7 @@ class Gateway:
             **ServerOffers(bench, self._names).methods,
         }
         self._listed: list[JsonObject] | None = None
+        self._told: list[JsonObject] | None = None
         self._calls = 0
         self._is_looking = False
         self._until = asyncio.get_running_loop().time() + _WAITS
@@ -74,8 +75,18 @@ class Gateway:
             await asyncio.wait_for(self._bench.wait_connected(), left)
 
     async def _list(self, _waiting: Waiting) -> JsonObject:
-        self._listed = self._entries()
-        return {"tools": self._listed}
+        listed = self._listed = self._entries()
+        if listed != self._told:
+            self._told = listed
+            every = [entry(tool, self._names) for tool in self._bench.catalog.tools]
+            listed_tokens, all_tokens = await asyncio.to_thread(self._tokens, listed, every)
+            self._bench.note(ClientListed(len(listed), listed_tokens, len(every), all_tokens))
+        return {"tools": listed}
+
+    def _tokens(self, *lists: list[JsonObject]) -> list[int]:
+        """The tokens of lists of tools as they are sent; that takes a moment."""
+        count = self._bench.accounting.meter.text
+        return [sum(count(compact(entry)) for entry in each) for each in lists]
 
     def _entries(self) -> list[JsonObject]:
         return entries(self._bench.next_request(), self._bench.catalog.tools, self._names)

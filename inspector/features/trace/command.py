@@ -174,7 +174,8 @@ def _show_timeline(store: EventStore, session: str) -> None:
     if is_json():
         say_json(_timeline_json(session, shown) | {"tools": tools_json(tools)})
     else:
-        say_report(chain(timeline_report(session, shown, drawn=is_gathered()), tools_shown(tools)))
+        listed = (f"listed {one.event.summary()}" for one in store.read(session, kinds=("listed",), limit=1))
+        say_report(chain(timeline_report(session, shown, drawn=is_gathered()), listed, tools_shown(tools)))
 
 
 def _form(form: str | None, *, asks_events: bool, asks_spans: bool) -> str:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from inspector.cli.options import Options
 from inspector.core.error import ConfigError
-from inspector.core.events import CallFinished, SearchPerformed, SessionStarted
+from inspector.core.events import CallFinished, ClientListed, SearchPerformed, SessionStarted
 from inspector.core.message import ToolResult
 from inspector.core.server import Era, ServerSpec
 from inspector.features.gateway.asking import ClientElicitor, Waiting
@@ -25,6 +25,7 @@ from inspector.features.gateway.serve import Front, serve
 from inspector.mcp.client.link import eras_to_try
 from inspector.schema.json_value import JsonObject
 from inspector.store.store import SqliteStore
+from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.synthetic import Answer
 from tests.support.commands import servers_in_process as servers_in_process
 from tests.support.mcp_case import serving
@@ -153,6 +154,11 @@ async def test_resources_and_prompts_of_all_servers_are_passed_through(demo: Opt
 async def test_everything_is_in_the_record_with_the_client_that_called(demo: Options) -> None:
     identity = types.Implementation(name="my-agent", version="3")
     async with client_of(demo, client_info=identity) as client:
+        sent = [
+            tool.model_dump_json(by_alias=True, exclude_none=True)
+            for tool in (await client.list_tools()).tools
+        ]
+        await client.list_tools()
         await client.call_tool("search_tools", {"query": "late orders"})
         await client.call_tool("call_tool", {"name": "shop:list_orders", "arguments": {}})
     assert demo.database is not None
@@ -164,6 +170,10 @@ async def test_everything_is_in_the_record_with_the_client_that_called(demo: Opt
     assert started.origin.label == "my-agent 3"
     assert [event.report.request.query for event in events if isinstance(event, SearchPerformed)]
     assert [event.tool for event in events if isinstance(event, CallFinished)] == ["shop:list_orders"]
+    [listed] = [event for event in events if isinstance(event, ClientListed)]
+    assert listed.tools == len(sent)
+    assert listed.tokens == pytest.approx(sum(map(TiktokenCounter("openai/gpt-5").count, sent)), rel=0.02)
+    assert listed.all_tokens > 5 * listed.tokens
 
 
 async def test_what_a_server_asks_its_client_answers(asking: tuple[Options, Mode]) -> None:
