@@ -115,6 +115,9 @@ class User(Struct, frozen=True):
     roles: tuple[str, ...] = ()
 
 
+_EVERY = (Grant(Scope.USER, "", "", ("*",)),)
+
+
 class Sight(Struct, frozen=True):
     """Which tools somebody may see; by default, everything, as where there is no policy.
 
@@ -126,7 +129,7 @@ class Sight(Struct, frozen=True):
 
     user: str = ""
     expert: str = ""
-    grants: tuple[Grant, ...] = (Grant(Scope.USER, "", "", ("*",)),)
+    grants: tuple[Grant, ...] = _EVERY
     allowlist: tuple[str, ...] | None = None
     servers: frozenset[str] | None = None
     always_include: tuple[str, ...] | None = None
@@ -143,6 +146,8 @@ class Sight(Struct, frozen=True):
 
     def permits(self, tool_id: str) -> bool:
         """Whether the tool may be seen."""
+        if self.grants is _EVERY and self.allowlist is None:
+            return True  # Every change of a server asks this of every tool.
         allowed = self.allowlist is None or matches(tool_id, self.allowlist)
         return allowed and matches(tool_id, self.patterns)
 

@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from inspector.access.policy_file import load_policy
 from inspector.access.reach import can_match, covers, reaches
 from inspector.config.file import MEGABYTE
+from inspector.core import access
 from inspector.core.access import Grant, Scope, Sight, matches
 from inspector.core.error import ConfigError
 from tests.support.hostile import with_hostile_text
@@ -142,3 +143,17 @@ def test_a_server_is_covered_by_patterns_that_leave_nothing_out() -> None:
     assert all(covers(sight(pattern), "crm") for pattern in ("*", "crm:*", "c*", "?rm:**", "*:*", "*m*"))
     assert not any(covers(sight(pattern), "crm") for pattern in ("crm:a*", "crm:", "*x*", "shop:*"))
     assert not covers(sight("*", allowlist=("crm:a",)), "crm")
+
+
+def test_who_sees_everything_has_no_tool_compared_with_a_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+
+    def counted(tool_id: str, _patterns: object) -> bool:
+        compared.append(tool_id)
+        return False
+
+    monkeypatch.setattr(access, "matches", counted)
+    assert Sight().permits("shop:list")
+    assert not compared
+    assert not Sight(allowlist=("mail:*",)).permits("shop:list")
+    assert compared == ["shop:list"]
