@@ -132,5 +132,7 @@ def paragraphs(*texts: str) -> str:
 
 def common_start(one: Sequence[object], other: Sequence[object]) -> int:
     """How many items, or characters, two sequences have in common at their start."""
+    if one == other:
+        return len(one)
     pairs = zip(one, other, strict=False)
     return next((i for i, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))

@@ -4,6 +4,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate
+from operator import is_
 from typing import Any
 
 from msgspec import Struct
@@ -230,15 +231,23 @@ class BudgetMeter:
         system = [self._block(wire_system(request.system), "system")] if request.system else []
         known = self._said
         said = [known.get(id(message)) or self._known(message) for message in request.messages]
-        tools = [self.entry(entry) for entry in request.tools]
         # What is in no request any more goes.
         self._said = {id(one.message): one for one in said}
-        self._sent = {id(entry): (entry, block) for entry, block in zip(request.tools, tools, strict=True)}
+        tools = self._counted_tools(request.tools)
         ends = [blocks[-1:] for blocks in ([*system, *(one.block for one in said[-1:])], tools)]
         framing = self._framing(*([block.text for block in blocks] for blocks in ends))
         counted = _Counted(tools, system, said, framing)
         self._last = (request, counted)
         return counted
+
+    def _counted_tools(self, entries: Sequence[dict[str, Any]]) -> list[Block]:
+        if self._last is not None:
+            (request, counted) = self._last
+            if len(entries) == len(request.tools) and all(map(is_, entries, request.tools)):
+                return counted.tools
+        tools = [self.entry(entry) for entry in entries]
+        self._sent = {id(entry): (entry, block) for entry, block in zip(entries, tools, strict=True)}
+        return tools
 
     def entry(self, entry: dict[str, Any]) -> Block:
         """An entry of `tools` with the tokens that it adds to an array that continues after it."""

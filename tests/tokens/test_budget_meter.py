@@ -2,6 +2,7 @@
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import tiktoken
@@ -115,3 +116,16 @@ def test_every_token_belongs_to_one_part(lengths: list[int], cuts: list[int]) ->
     assert sum(counts) == len(lengths)
     begins = [sum(lengths[:place]) for place in range(len(lengths))]
     assert counts[:3] == [sum(start <= at < end for at in begins) for start, end in spans]
+
+
+def test_definitions_that_stay_are_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_up, entry, meter = Mock(), BudgetMeter.entry, character_meter()
+    monkeypatch.setattr(BudgetMeter, "entry", lambda self, one: (looked_up(), entry(self, one))[1])
+    entries = tuple(definition(FORECAST) for _ in range(50))
+    measured = [
+        meter.measure(ModelRequest("", (UserMessage("go"),) * turn, entries, 0), 0).parts.tools
+        for turn in range(1, 5)
+    ]
+    assert (len(set(measured)), looked_up.call_count) == (1, len(entries))
+    meter.measure(ModelRequest("", (), entries[1:], 0), 0)
+    assert looked_up.call_count == 2 * len(entries) - 1
