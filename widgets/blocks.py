@@ -14,7 +14,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.content import Content
-from textual.geometry import Offset, Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
@@ -54,6 +54,7 @@ class BlockCanvas(LineView, Generic[T]):
         self._rows: LRUCache[int, tuple[T, list[Content]]] = LRUCache(_KEPT)
         self._shape: Hashable = None
         self._follows = True
+        self._is_drawing = False
 
     def content(self, item: T, width: int) -> Content:
         """What a block says, in lines that may be wrapped into `width` cells."""
@@ -146,7 +147,14 @@ class BlockCanvas(LineView, Generic[T]):
         mark = Content.styled("▌", "$primary") if is_current else Content(" ")
         room = self.width + 2
         strips = Visual.to_strips(self, mark + text, room, 1, style, apply_selection=False, pad=True)
-        return strips[0].apply_offsets(-1, line)
+        return strips[0] if self._is_drawing else strips[0].apply_offsets(-1, line)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The lines as they are drawn: with its place, every piece would be a style that no cache has."""
+        self._is_drawing = True
+        strips = super().render_lines(crop)
+        self._is_drawing = False
+        return strips
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The selected text."""

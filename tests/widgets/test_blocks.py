@@ -152,3 +152,14 @@ async def test_nothing_takes_the_focus_while_there_is_no_block() -> None:
         assert lines(blocks)[0] == " the end"
         await pilot.press("tab")
         assert isinstance(pilot.app.focused, Input)
+
+
+async def test_the_styles_of_drawn_lines_do_not_grow_with_the_lines() -> None:
+    async with shown(150) as (pilot, blocks):
+        styles: set[object] = set()
+        for line in range(0, 300, 20):
+            blocks.scroll_to(y=line, animate=False)
+            drawn = blocks.render_lines(blocks.size.region)
+            styles.update(segment.style for strip in drawn for segment in strip)
+        assert len(styles) < 10
+        await pilot.pause()
