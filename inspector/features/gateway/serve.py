@@ -131,6 +131,8 @@ async def serve(options: Options, front: Front, serving: Awaitable[None], *, is_
     except ToolsightError as error:
         if not front.gateway.done():
             front.gateway.set_exception(error)
+            # Nobody may wait for it yet.
+            front.gateway.exception()
             await asyncio.sleep(0)
         raise
     finally:
