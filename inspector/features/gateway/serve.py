@@ -1,6 +1,7 @@
 """Runs the gateway over stdio or HTTP: the session begins with the first request of a client."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Any
@@ -58,8 +59,7 @@ class Front:
             on_subscriptions_listen=ListenHandler(self.news.bus),
         )
         for method in _METHODS:
-            # Only so that the SDK declares them: the middleware answers.
-            self.server.add_request_handler(method, RequestParams, _unanswered)
+            self.server.add_request_handler(method, RequestParams, _declared)
         self.server.middleware.append(self._answer)
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -78,12 +78,15 @@ class Front:
         return await self._first
 
 
-async def _unanswered(_context: Context, _params: RequestParams) -> HandlerResult:
-    raise NotImplementedError
+async def _declared(_context: Context, _params: RequestParams) -> HandlerResult:
+    """What stands for a method among those that the SDK declares; the middleware answers in its place."""
+    return {}
 
 
 async def over_stdio(front: Front) -> None:
     """Serve one client until it closes its end."""
+    if sys.stdin.isatty():
+        say("An MCP client starts this; `toolsight gateway add` puts it into one's configuration.", err=True)
     options = front.server.create_initialization_options(NotificationOptions(tools_changed=True))
     async with stdio_server() as (reads, writes):
         await front.server.run(reads, writes, options)
