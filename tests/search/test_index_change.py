@@ -11,7 +11,9 @@ from msgspec.structs import replace
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.search.index import document, tool_index
-from inspector.search.index.document import Document, Vocabulary, read
+from inspector.search.index.document import Document, VectorTable, Vocabulary, read
+from inspector.search.index.embedded_text import Key
+from inspector.search.index.embedding import _missing
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -75,7 +77,14 @@ def test_one_changed_tool_costs_the_same_in_a_catalog_of_any_size(
     # The query alone.
     searched(index)
     of_query = static.count
-    after = searched(embedded(index.updated(changed), semantics))
+    asked.clear()
+    documents.clear()
+    updated, looked = index.updated(changed), list[Key]()
+    with monkeypatch.context() as patched:
+        patched.setattr(VectorTable, "__contains__", lambda _table, key: looked.append(key))
+        assert len(_missing(updated)) <= 5 + len(updated.servers)
+    assert len(looked) == len(updated.servers)
+    after = searched(embedded(updated, semantics))
     is_new = change != "removed"
     assert documents == asked == [new.id] * is_new
     assert static.count - 2 * of_query == is_new

@@ -13,7 +13,7 @@ from typing import TypeVar
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.tool import Tool
-from inspector.search.index.document import PASSAGES, SUMMARY, passage_texts
+from inspector.search.index.document import SUMMARY, passage_texts
 from inspector.search.index.embedded_text import Key, key_of
 from inspector.search.index.semantics import Semantics
 from inspector.search.index.tool_index import ToolIndex
@@ -214,11 +214,8 @@ def _missing(index: ToolIndex) -> dict[Key, Callable[[], str]]:
     missing: dict[Key, Callable[[], str]] = {
         key_of(line): partial(str, line) for line in index.line_texts if key_of(line) not in index.vectors
     }
-    for number in range(len(PASSAGES)):
-        for document in index.documents:
-            key = document.passages[number]
-            if key not in index.vectors and key not in missing:
-                missing[key] = partial(_passage, document.tool, number)
+    for number, document in index.unembedded():
+        missing.setdefault(document.passages[number], partial(_passage, document.tool, number))
     missing |= {
         key_of(text): partial(str, text) for text in index.further_texts if key_of(text) not in index.vectors
     }

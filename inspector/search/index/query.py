@@ -254,8 +254,13 @@ def asks_for(text: str, tool_name: str, verb: str) -> bool:
     wanted, group = stem(verb), actions([verb])
     words, said = _done_by(text)
     asked = {word for word, done in words.items() if word == wanted or done & group}
-    objects = {stem(word.lower()) for word in split_words(tool_name)} - {wanted} if asked else ()
-    return not _UNDO.search(text) and (bool(said & group) or not asked.issubset(objects))
+    does = bool(said & group) or wanted in asked or not asked.issubset(_stems(tool_name) if asked else ())
+    return does and not _UNDO.search(text)
+
+
+@lru_cache(maxsize=65_536)
+def _stems(tool_name: str) -> frozenset[str]:
+    return frozenset(stem(word.lower()) for word in split_words(tool_name))
 
 
 @lru_cache(maxsize=256)

@@ -1,6 +1,6 @@
 """The index over one catalog: documents, postings, vectors, names; a change of catalog updates it cheaply."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import chain
@@ -200,6 +200,11 @@ class ToolIndex:
     def coverage(self) -> float:
         """The share of tools whose summary is embedded (0 to 1)."""
         return float(np.mean(self._rows[SUMMARY] != ABSENT)) if self.tools and len(self.vectors) else 0.0
+
+    def unembedded(self) -> Iterator[tuple[int, Document]]:
+        """Each passage without a vector, by its number and the document, those of one kind together."""
+        numbers, at = np.nonzero(self._rows == ABSENT)
+        return zip(numbers.tolist(), map(self.documents.__getitem__, at.tolist()), strict=True)
 
     def _passage_keys(self) -> Iterable[Key]:
         return chain.from_iterable(map(_PASSAGES_OF, self.documents))
