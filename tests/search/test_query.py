@@ -154,7 +154,7 @@ SPELLING = Spelling(COMMON)
 
 
 def read(text: str) -> str:
-    return SPELLING.corrected(text, lambda: CATALOG)
+    return SPELLING.corrected(text, CATALOG.__contains__, lambda: CATALOG)
 
 
 @pytest.mark.parametrize(
@@ -189,11 +189,17 @@ def test_names_known_words_joined_words_and_values_stay(text: str) -> None:
 
 
 def test_of_equally_near_words_the_one_of_the_catalog_is_meant() -> None:
-    assert Spelling(("cart",)).corrected("show the carz", lambda: frozenset({"card"})) == "show the card"
+    own = frozenset({"card"})
+    assert Spelling(("cart",)).corrected("show the carz", own.__contains__, lambda: own) == "show the card"
 
 
-def test_the_catalog_is_read_only_where_the_model_does_not_know_a_word() -> None:
+def test_the_catalog_is_asked_for_words_that_the_model_lacks_and_read_for_misspelt_ones() -> None:
     def unread() -> frozenset[str]:
         raise AssertionError("nothing is unknown here")
 
-    assert SPELLING.corrected("turn off the lights", unread) == "turn off the lights"
+    def unasked(word: str) -> bool:
+        raise AssertionError(word)
+
+    assert SPELLING.corrected("turn off the lights", unasked, unread) == "turn off the lights"
+    text = "turn off the ordex"
+    assert SPELLING.corrected(text, CATALOG.__contains__, unread) == text

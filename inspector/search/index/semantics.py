@@ -87,11 +87,13 @@ _HALF = 4
 _WORD = re.compile(r"(?<![\w@./#'’-])[A-Za-z]{4,30}(?![\w@/#'’-]|\.\w)")
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ly")
 
+# Whether a catalog has a word, and all that it has.
+Has = Callable[[str], bool]
 Catalog = Callable[[], frozenset[str]]
 
 
 class Spelling:
-    """The words that an embedding model knows, commonest first. A catalog's are read when one is unknown."""
+    """The words that an embedding model knows, commonest first. A catalog's are read for misspelt ones."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._known = frozenset((*words, *SPELT))
@@ -99,14 +101,14 @@ class Spelling:
         for word in words:
             self._by_beginning[word[0]].append(word)
 
-    def corrected(self, text: str, catalog: Catalog) -> str:
+    def corrected(self, text: str, has: Has, catalog: Catalog) -> str:
         """The text with its misspelt words corrected; the same text if there are none."""
-        return _WORD.sub(lambda match: self._read(match, catalog), text)
+        return _WORD.sub(lambda match: self._read(match, has, catalog), text)
 
-    def _read(self, match: re.Match[str], catalog: Catalog) -> str:
+    def _read(self, match: re.Match[str], has: Has, catalog: Catalog) -> str:
         word = match[0].lower()
         is_name = match[0] != word and match.start() > 0
-        if is_name or _is_known(word, self._known) or _is_known(word, catalog()):
+        if is_name or _is_known(word, self._known.__contains__) or _is_known(word, has):
             return match[0]
         return self._nearest(word, catalog()) or match[0]
 
@@ -126,11 +128,11 @@ class Spelling:
 _SPELLINGS: WeakKeyDictionary[Embedder, Spelling] = WeakKeyDictionary()
 
 
-def _is_known(word: str, words: frozenset[str]) -> bool:
-    if word in words or any(word.endswith(end) and word.removesuffix(end) in words for end in _ENDINGS):
+def _is_known(word: str, has: Has) -> bool:
+    if has(word) or any(word.endswith(end) and has(word.removesuffix(end)) for end in _ENDINGS):
         return True
     # “homepage” is two words, and neither is wrong.
-    return any(word[:at] in words and word[at:] in words for at in range(_HALF, len(word) - _HALF + 1))
+    return any(has(word[:at]) and has(word[at:]) for at in range(_HALF, len(word) - _HALF + 1))
 
 
 def _begins_as(word: str, other: str) -> bool:

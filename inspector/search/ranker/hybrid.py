@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.ranking import Part, Score, Signal
+from inspector.search.index.document import ABSENT
 from inspector.search.index.name_index import NameIndex
 from inspector.search.index.query import Clause, ParsedQuery, asked_action, parse
 from inspector.search.index.tool_index import ToolIndex
@@ -211,7 +212,7 @@ class HybridRanker:
         semantics = self._index.semantics
         if semantics is None or not self._index.is_semantic:
             return query
-        return semantics.spelling.corrected(query, lambda: self._words)
+        return semantics.spelling.corrected(query, self._has, lambda: self._words)
 
     @cached_property
     def _unasked(self) -> Unasked:
@@ -220,9 +221,18 @@ class HybridRanker:
     @cached_property
     def _words(self) -> frozenset[str]:
         """The words of tools and phrases as written; the vocabulary may hold those of former tools too."""
-        said = chain.from_iterable(written_words(phrase.request) for phrase in self._index.own_phrases)
         is_used = self._index.word_postings.document_frequencies > 0
-        return frozenset(said).union(compress(self._index.vocabulary, is_used.tolist()))
+        return self._said.union(compress(self._index.vocabulary, is_used.tolist()))
+
+    @cached_property
+    def _said(self) -> frozenset[str]:
+        phrases = self._index.own_phrases
+        return frozenset(chain.from_iterable(written_words(phrase.request) for phrase in phrases))
+
+    def _has(self, word: str) -> bool:
+        """Whether it is one of these words, for a look at few of them."""
+        number = self._index.vocabulary.get(word, ABSENT)
+        return word in self._said or self._index.word_postings.document_frequency(number) > 0
 
     def _judged(self, clause: Clause, evidence: Evidence) -> "_Judged | None":
         """How likely each tool fits a clause; for a tool not embedded yet, the share of words it covers."""
