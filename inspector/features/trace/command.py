@@ -1,5 +1,6 @@
 """`toolsight sessions`: those recorded, one as its timeline, events or spans, and what calls follow what."""
 
+import gc
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -99,6 +100,9 @@ def _timeline_json(session: str, shown: "Timeline") -> dict[str, Any]:
     }
 
 
+# A turn and what is in it know one another: how many objects are made between two looks for what is over.
+# With the ten times as many of a start, 100,000 events take twice the memory.
+_NEW_OBJECTS = 20_000
 TIMELINE, EVENTS, SPANS = "timeline", "events", "spans"
 _EVENTS = (
     Column("#", "seq", NUMBER),
@@ -161,6 +165,7 @@ def _show_timeline(store: EventStore, session: str) -> None:
     from inspector.session.timeline import KINDS as TIMELINE_KINDS, Timeline
 
     shown, in_timeline = Timeline(), frozenset(TIMELINE_KINDS)
+    gc.set_threshold(_NEW_OBJECTS)
 
     def read() -> Iterator[Record]:
         for record in store.stream(session, sorted(in_timeline.union(KINDS)), outline=True):
@@ -255,6 +260,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 def _read(store: EventStore, sessions: Sequence[str], kinds: Sequence[str]) -> Iterator[Record]:
     """The events of these kinds; none is kept in memory."""
+    gc.set_threshold(_NEW_OBJECTS)
     with Progress() as progress:
         for number, session in enumerate(sessions, start=1):
             progress("reading sessions", number, len(sessions))
