@@ -39,6 +39,24 @@ peer = create_proxy(json.load(open(sys.argv[1])), name="peer")
 peer.add_transform(BM25SearchTransform())
 peer.run(show_banner=False)
 """
+# The least that stands between: the SDK's server before the SDK's client.
+_BARE = """
+import asyncio, json, sys
+from mcp import Client, StdioServerParameters
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+async def main():
+    [given] = json.load(open(sys.argv[1]))["mcpServers"].values()
+    behind = StdioServerParameters(command=given["command"], args=given["args"])
+    async with Client(behind, mode="legacy") as client, stdio_server() as streams:
+        async def listed(_context, _params):
+            return await client.list_tools()
+        async def called(_context, params):
+            return await client.call_tool(params.name, params.arguments)
+        server = Server("bare", on_list_tools=listed, on_call_tool=called)
+        await server.run(*streams, server.create_initialization_options())
+asyncio.run(main())
+"""
 _HELLO = {
     "capabilities": {"tools": {}},
     "serverInfo": {"name": "replay", "version": "1"},
@@ -84,22 +102,25 @@ def gateway(config: Path, folder: Path) -> Client:
     return client(sys.executable, "-m", "inspector", *own, "--set", "guard.enabled=false")
 
 
-async def overhead(folder: Path, tool: Tool) -> tuple[list[float], list[float]]:
-    """Milliseconds of each call of a tool, directly and through a gateway."""
+async def overhead(folder: Path, tool: Tool) -> dict[str, list[float]]:
+    """Milliseconds of each call of a tool: directly, through a bare proxy, and through the gateway."""
     config = written([tool], folder)
+    (folder / "bare.py").write_text(_BARE)
     direct = json.loads(config.read_text())["mcpServers"][tool.server]
-    both: tuple[list[float], list[float]] = [], []
     async with (
         client(direct["command"], *direct["args"]) as plain,
+        client(sys.executable, str(folder / "bare.py"), str(config)) as bare,
         gateway(config, folder) as through,
     ):
+        clients = {"directly": plain, "through a bare proxy": bare, "through the gateway": through}
+        taken: dict[str, list[float]] = {way: [] for way in clients}
         for _ in range(ROUNDS):
-            for taken, one in zip(both, (plain, through), strict=True):
+            for way, one in clients.items():
                 for _ in range(TURN):
                     began = time.perf_counter()
                     assert not (await one.call_tool(tool.name, {})).is_error
-                    taken.append((time.perf_counter() - began) * 1000)
-    return both
+                    taken[way].append((time.perf_counter() - began) * 1000)
+    return taken
 
 
 async def asked(opened: Client, cases: Sequence[EvalCase]) -> Asked:
@@ -140,12 +161,11 @@ async def main() -> int:
     cases = [case for case in evalset.cases if case.relevant][:REQUESTS]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        plain, through = await overhead(folder, evalset.tools[0])
-        added = statistics.median(through) - statistics.median(plain)
-        say(
-            f"a call, median of {len(plain)}: {statistics.median(plain):.2f} ms directly, "
-            f"{statistics.median(through):.2f} ms through the gateway, {added:+.2f} (target {TARGET_MS:g})"
-        )
+        taken = await overhead(folder, evalset.tools[0])
+        medians = {way: statistics.median(each) for way, each in taken.items()}
+        added = medians["through the gateway"] - medians["directly"]
+        told = ", ".join(f"{median:.2f} ms {way}" for way, median in medians.items())
+        say(f"a call, median of {ROUNDS * TURN}: {told}; added {added:.2f} (target {TARGET_MS:g})")
         config = written(evalset.tools, folder)
         servers = len({tool.server for tool in evalset.tools})
         say(f"{len(evalset.tools)} tools of {servers} servers, {len(cases)} requests")

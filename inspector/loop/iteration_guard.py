@@ -22,7 +22,6 @@ from typing import Any, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from inspector.core.access import matches, values_for
 from inspector.core.events import CallCounted, LoopDetected
@@ -146,9 +145,13 @@ class Verdict(Struct, frozen=True):
 
 
 class _Seen(Struct, frozen=True):
-    """The digest of a call's last result and how often it came in a row."""
+    """The digest of a call's last result, and how often it came in a row.
+
+    `since` is how many calls had changed something by then: what came before the last of them counts no more.
+    """
 
     digest: bytes
+    since: int
     times: int = 1
 
 
@@ -164,7 +167,7 @@ class IterationGuard:
         self._in_time = CallWindow()
         self._in_calls = CallWindow()
         self._seen: dict[CallKey, _Seen] = {}
-        self._position = 0
+        self._changes = self._position = 0
 
     def after_call(
         self, tool: str, arguments: JsonObject, now: float, outcome: Outcome = _RETURNED
@@ -210,12 +213,12 @@ class IterationGuard:
         digest = hashlib.sha256(outcome.result.encode("utf-8", "surrogatepass")).digest()
         before = self._seen.pop(call, None)
         if before is not None and before.digest == digest:
-            self._seen[call] = replace(before, times=before.times + 1)
+            self._seen[call] = _Seen(digest, self._changes, self._times(before) + 1)
             return ""
         if outcome.changes:
-            self._seen = {other: _Seen(seen.digest, times=0) for other, seen in self._seen.items()}
+            self._changes += 1
             self._forget(lambda other: other != call)
-        self._seen[call] = _Seen(digest)
+        self._seen[call] = _Seen(digest, self._changes)
         if len(self._seen) > KEPT_CALLS:
             del self._seen[next(iter(self._seen))]
         if before is not None:
@@ -236,7 +239,7 @@ class IterationGuard:
             counted.tool,
             count,
             outcome,
-            identical=min(count, seen.times) if seen is not None else 0,
+            identical=min(count, self._times(seen)) if seen is not None else 0,
             alternatives=alternatives,
             instead=" ".join(text for text in specific if text) or _advice(outcome),
         )
@@ -250,6 +253,9 @@ class IterationGuard:
             counted=outcome.counted,
             alternatives=alternatives,
         )
+
+    def _times(self, seen: _Seen) -> int:
+        return seen.times if seen.since == self._changes else 0
 
     def _forget(self, gone: Callable[[CallKey], bool]) -> None:
         self._in_time.forget(gone)
