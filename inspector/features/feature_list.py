@@ -20,6 +20,7 @@ from inspector.features.marketplace import feature as marketplace
 from inspector.features.registry import feature as registry
 from inspector.features.search import feature as find
 from inspector.features.setup import feature as setup
+from inspector.features.skills import feature as skills
 from inspector.features.tools import feature as tools
 from inspector.features.trace import feature as trace
 
@@ -29,6 +30,7 @@ FEATURES: tuple[Feature, ...] = (
     find.FEATURE,
     check.FEATURE,
     clients.FEATURE,
+    skills.FEATURE,
     registry.FEATURE,
     marketplace.FEATURE,
     cost.FEATURE,

@@ -42,8 +42,8 @@ _FOREIGN = {
 _VOLATILE = re.compile(r"session \S+ in |    \S+:\S+  [\d.]+  ")
 # Replaced by the id of the demo's session.
 SESSION = "SESSION"
-# Replaced by a client's file.
-FILE = "FILE"
+# Replaced by a client's file, and by a folder of skills.
+FILE, SKILLS = "FILE", "SKILLS"
 COMMANDS: dict[str, tuple[str, ...]] = {
     "servers": ("servers", "--demo"),
     "tools": ("tools", "--demo"),
@@ -52,6 +52,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "tools-clients": ("tools", "--client", "codex", "--client", "cursor", "--demo"),
     "call": ("call", "calc:evaluate", "expression=6 * 7", "--demo"),
     "clients": ("clients", "codex"),
+    "skills": ("skills", SKILLS),
     "clients-diff": ("clients", "diff", "codex", "none"),
     "search": ("search", "late orders", "--demo"),
     "search-why": ("search", "late orders", "--why", "shop:list_orders", "--demo"),
@@ -97,10 +98,17 @@ def printed(
 ) -> Callable[[str], Any]:
     """The JSON of a command, which runs once."""
     file = tmp_path_factory.mktemp("client") / "mcp.json"
+    for folder in ("one", "two"):
+        skill = file.parent / folder / "SKILL.md"
+        skill.parent.mkdir()
+        skill.write_text("---\nname: one\ndescription: Does it.\n---\n", encoding="utf-8")
     file.write_text('{"mcpServers": {"far": {"url": "https://example.com"}}}', encoding="utf-8")
 
     def run(name: str) -> Any:
-        words = ({SESSION: recorded, FILE: str(file)}.get(word, word) for word in COMMANDS[name])
+        words = (
+            {SESSION: recorded, FILE: str(file), SKILLS: str(file.parent)}.get(word, word)
+            for word in COMMANDS[name]
+        )
         done = toolsight(*words, "--json")
         assert done.exit_code == 0, done.stderr
         return json.loads(done.stdout)

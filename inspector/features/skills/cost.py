@@ -1,0 +1,50 @@
+"""What a client's list of skills takes in a request, estimated by what was measured."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from inspector.features.skills.rule import SkillRule
+from inspector.features.skills.shown import Shown, State
+
+Counter = Callable[[str], int]
+"""The tokens of a text."""
+# Those of the name and the path of a measured entry.
+_NAME, _PATH = 3, 26
+
+
+class ListCost(Struct, frozen=True):
+    """The estimated `tokens` of a list, its skills, how many have a description there, and a whole one.
+
+    `last` is the one below which descriptions vanish, "" if none does.
+    """
+
+    rule: SkillRule
+    tokens: int
+    listed: int
+    described: int
+    whole: int
+    last: str
+
+
+def list_cost(rule: SkillRule, shown: Sequence[Shown], count: Counter) -> ListCost:
+    """The cost of what `shown_in` returned; nothing if no skill is listed."""
+    listed = [one for one in shown if one.is_listed]
+    described = [one for one in listed if one.text]
+    is_spent = bool(described) and any(one.is_spent for one in listed)
+    whole = sum(one.state is State.WHOLE for one in listed)
+    last = described[-1].name if is_spent else ""
+    return ListCost(rule, _tokens(rule, listed, count), len(listed), len(described), whole, last)
+
+
+def _tokens(rule: SkillRule, listed: Sequence[Shown], count: Counter) -> int:
+    """All entries, and what the first one brings."""
+    cost, total = rule.cost, rule.cost.fixed if listed else 0.0
+    for one in listed:
+        longer = count(one.name) - _NAME
+        if one.text or not cost.name:
+            longer += cost.paths * (count(str(one.skill.path)) - _PATH)
+            total += max(cost.entry + longer, 1.0) + count(one.text)
+        else:
+            total += max(cost.name + longer, 1.0)
+    return round(total)

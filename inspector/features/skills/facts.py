@@ -1,0 +1,180 @@
+"""Skills in clients as lines, tables and JSON."""
+
+from collections import Counter as Numbers
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from msgspec import to_builtins
+
+from inspector.cli.table import side_by_side
+from inspector.core.number import count
+from inspector.core.report import COUNT, NAME, NOTHING, TENTHS, Block, Column, Fact, Facts, Table, cut
+from inspector.core.text import one_line
+from inspector.features.skills.cost import Counter, ListCost, list_cost
+from inspector.features.skills.inventory import Duplicate, Fault, Inventory
+from inspector.features.skills.rule import SkillRule
+from inspector.features.skills.shown import Shown, State
+from inspector.features.skills.skill import Skill
+
+_SIGNS = {State.WHOLE: "✓", State.CUT: "✂", State.NAME: "~", State.HIDDEN: "∅", State.GONE: "✕"}
+_LEGEND = "✓ whole   ✂ cut to so many characters   ~ name alone   ∅ hidden   ✕ gone   – not where it looks"
+_NONE = "There are no skills where clients look. Most of them find .agents/skills/NAME/SKILL.md."
+_ESTIMATE = (
+    "tokens (o200k): an estimate, as measured on 2026-11-28 with lists of 12 and of 200 skills; "
+    "off by: its difference to these"
+)
+_LONGEST = 200
+_COSTS = (
+    Column("list in", "rule.client", NAME),
+    Column("tokens", kind=COUNT),
+    Column("skills", "listed", COUNT),
+    Column("described", kind=COUNT),
+    Column("whole", kind=COUNT),
+    Column("ends after", lambda cost: cost.last or NOTHING),
+    Column("off by", "rule.cost.off", TENTHS),
+    Column("not known", lambda cost: cost.rule.cost.unknown or NOTHING),
+)
+
+
+def _state(one: Shown | None) -> str:
+    kept = f" {len(one.text):,}" if one and one.state is State.CUT else ""
+    return f"{_SIGNS[one.state]} {one.state}{kept}" if one else NOTHING
+
+
+def _why(one: Shown) -> str:
+    line = f"line {one.line}" if one.line else ""
+    return "; ".join(filter(None, (line, one.why, one.note))) or NOTHING
+
+
+_SHOWN = (
+    Column("client", "rule.client", NAME),
+    Column("list", _state, NAME),
+    Column("why", _why),
+    Column("body", lambda one: one.body or NOTHING),
+    Column("loaded by", "rule.body"),
+)
+
+
+def measured(rules: Iterable[SkillRule]) -> str:
+    """With which versions of clients."""
+    return f"{', '.join(f'{rule.client} {rule.version}' for rule in rules)} (2026-11-28)"
+
+
+def costs(found: Inventory, tokens: Counter) -> list[ListCost]:
+    """What the list of each client costs that finds skills."""
+    return [list_cost(rule, every, tokens) for rule in found.rules if (every := found.shown[rule.client])]
+
+
+def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block]:
+    """All skills in all clients that find any, as far as it fits the width, and what their lists cost."""
+    if not found.skills:
+        yield _NONE
+        return
+    places = Numbers(one.place.label or str(one.place.path) for one in found.skills)
+    named = ", ".join(f"{label} {number}" for label, number in places.items())
+    yield f"{count(len(found.skills), 'skill')}: {named}"
+    lists = costs(found, tokens)
+    clients = [cost.rule.client for cost in lists]
+    rows = tuple((name, *(_state(found.best(name, one)) for one in clients)) for name in found.by_name())
+    shown = next(side_by_side(Table("", ("skill", *clients), rows, notes=(_LEGEND,)), width))
+    yield shown
+    if left := clients[len(shown.headers) - 1 :]:
+        yield f"a wider terminal and --json also show: {', '.join(left)}"
+    yield Table.of(_COSTS, lists, "What each list takes in the first request", (_ESTIMATE,))
+    if others := [rule.client for rule in found.rules if rule.client not in clients]:
+        yield f"no skill where it looks: {', '.join(others)}"
+    yield "`toolsight skills NAME` says why, `toolsight skills --check` what is gone."
+
+
+def skill_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
+    """Everything about the skills of one name."""
+    for skill in skills:
+        text = f"{len(skill.description):,} characters: {cut(one_line(skill.description), _LONGEST)}"
+        facts = [Fact("description", text), Fact("body", f"{len(skill.body):,} characters")]
+        for one in skill.flaws:
+            facts.append(Fact("flaw", f"line {one.line}: {one}" if one.line else str(one), warns=True))
+        if skill.commands:
+            who = ", ".join(rule.client for rule in found.rules if rule.executes) or "none of these"
+            facts.append(Fact("runs", f"{', '.join(skill.commands)} once it is loaded: {who}", warns=True))
+        yield Facts(tuple(facts), str(skill.path))
+        yield Table.of(_SHOWN, found.of_skill(skill))
+    yield from _duplicates(one for one in found.duplicates() if one.name == skills[0].name)
+    yield f"measured: {measured(found.rules)}"
+
+
+def check_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
+    """What is gone because of which line, names that are there twice, and what each list and body has."""
+    for fault in faults(found, skills):
+        yield from _fault(found, fault)
+    names = {skill.name for skill in skills}
+    yield from _duplicates(one for one in found.duplicates() if one.name in names)
+    for skill in skills:
+        every = found.of_skill(skill)
+        lists, bodies = (Numbers(states) for states in ((o.state for o in every), (o.body for o in every)))
+        told = ", ".join(f"{state} in {number}" for state, number in sorted(lists.items()))
+        loaded = ", ".join(f"{body} in {number}" for body, number in bodies.items() if body) or "nowhere"
+        yield f"{skill.path}: list: {told or 'nowhere'}; body: {loaded}"
+
+
+def faults(found: Inventory, skills: Sequence[Skill]) -> list[Fault]:
+    """Those of these skills."""
+    return [one for one in found.faults() if any(one.skill is skill for skill in skills)]
+
+
+def _fault(found: Inventory, fault: Fault) -> Iterator[str]:
+    yield f"{fault.skill.path}{f':{fault.flaw.line}' if fault.flaw.line else ''}: {fault.flaw}"
+    if fault.quoted:
+        yield f"    {cut(one_line(fault.quoted), _LONGEST)}"
+    silent = sum(not rule.tells for rule in fault.clients)
+    of = count(len(found.of_skill(fault.skill)), "client")
+    names = ", ".join(rule.client for rule in fault.clients)
+    yield f"  ✕ gone in {len(fault.clients)} of {of} because of this ({silent} say nothing): {names}"
+    for client, number in Numbers(one.rule.client for one in fault.others).items():
+        yield f"  ✕ {count(number, 'other skill')} with it in {client}"
+
+
+def _duplicates(found: Iterator[Duplicate]) -> Iterator[str]:
+    for one in found:
+        texts = len({skill.whole for skill in one.skills})
+        yield f"{one.name}: {count(len(one.skills), 'skill')} of this name, {count(texts, 'text')}; shown is"
+        by_winner: dict[str, list[str]] = {}
+        for client, skills in one.winners.items():
+            by_winner.setdefault(" and ".join(str(s.path) for s in skills) or "none", []).append(client)
+        yield from (f"    {paths}: {', '.join(clients)}" for paths, clients in by_winner.items())
+
+
+def inventory_json(found: Inventory, tokens: Counter, skills: Sequence[Skill]) -> dict[str, Any]:
+    """These skills in all clients, the costs of all lists, and what a check says."""
+    lists = [_cost_json(cost) for cost in costs(found, tokens)]
+    winners = (
+        {"skill": one.name, "client": client, "paths": [str(skill.path) for skill in shown]}
+        for one in found.duplicates()
+        for client, shown in one.winners.items()
+    )
+    gone = (
+        {"path": str(one.skill.path), "line": one.flaw.line, "why": str(one.flaw), "quoted": one.quoted}
+        | {"clients": [rule.client for rule in one.clients], "others": len(one.others)}
+        for one in faults(found, skills)
+    )
+    rules = ({"client": rule.client, "version": rule.version, "date": rule.date} for rule in found.rules)
+    every = [_skill_json(found, one) for one in skills]
+    return {"skills": every, "lists": lists, "gone": [*gone], "winners": [*winners], "measured": [*rules]}
+
+
+def _cost_json(cost: ListCost) -> dict[str, Any]:
+    told, rule = to_builtins(cost), cost.rule
+    del told["rule"]
+    by = {"stands_in": rule.stands, "order": rule.order, "off": rule.cost.off, "not_known": rule.cost.unknown}
+    return {"client": rule.client, **told, **by}
+
+
+def _skill_json(found: Inventory, skill: Skill) -> dict[str, Any]:
+    clients = (
+        {"client": one.rule.client, "state": one.state, "name": one.name, "text": one.text, "why": one.why}
+        | {"line": one.line, "by": str(one.by.path) if one.by else "", "note": one.note, "body": one.body}
+        for one in found.of_skill(skill)
+    )
+    flaws = [to_builtins(one) | {"says": str(one)} for one in skill.flaws]
+    told = {"skill": skill.name, "path": str(skill.path), "place": skill.place.label}
+    text = {"description": skill.description, "body_characters": len(skill.body), "runs": skill.commands}
+    return {**told, **text, "flaws": flaws, "clients": [*clients]}

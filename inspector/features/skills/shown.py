@@ -1,0 +1,187 @@
+"""What of a skill each client shows in its list: the relation of skill, place and client."""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from inspector.core.number import count
+from inspector.features.skills.rule import SkillRule
+from inspector.features.skills.skill import Flaw, Skill
+
+NAME, PATH = 11, 90
+"""The characters of a name and a path with which the entries of lists were measured."""
+
+
+class State(StrEnum):
+    """What a client's list has of a skill, the most first."""
+
+    WHOLE = "whole"
+    CUT = "cut"
+    NAME = "name alone"
+    HIDDEN = "hidden"
+    GONE = "gone"
+
+
+class Shown(Struct, frozen=True):
+    """A skill in one client's list. `name` and `text` are what its model reads there, `why` not more of it.
+
+    A `flaw` is the cause, `by` the other skill that has it, or that wins a shared name without a flaw. One
+    that `is_spent` stands below the line where the list's budget ends. `note` is what else there is.
+    """
+
+    skill: Skill
+    rule: SkillRule
+    state: State
+    name: str
+    text: str = ""
+    why: str = ""
+    flaw: Flaw | None = None
+    by: Skill | None = None
+    note: str = ""
+    is_spent: bool = False
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the model reads at least its name."""
+        return self.state not in (State.HIDDEN, State.GONE)
+
+    @property
+    def line(self) -> int:
+        """The line of its file that is the cause; 0 for none."""
+        return self.flaw.line if self.flaw and not self.by else 0
+
+    @property
+    def body(self) -> str:
+        """How much of its body a model gets that loads it; "" if none can."""
+        if self.state is State.HIDDEN:
+            return self.note
+        length, limit = len(self.skill.body), self.rule.limit
+        whole = f"{limit:,} of {length:,} characters" if limit and length > limit else "whole"
+        return whole if self.is_listed else ""
+
+
+def shown_in(rule: SkillRule, skills: Sequence[Skill]) -> tuple[Shown, ...]:
+    """The skills that stand where the client looks, in the order of its list; what is gone or hidden last."""
+    placed = [one for one in skills if rule.client in one.place.clients]
+    found = list(_without_losers(rule, [_emptied(rule, one, placed) or _alone(rule, one) for one in placed]))
+    listed = [one for one in found if one.is_listed]
+    if rule.order != "disk":
+        listed.sort(key=lambda one: one.name, reverse=rule.order == "reverse")
+    return (*_within_budget(rule, listed), *(one for one in found if not one.is_listed))
+
+
+def _emptied(rule: SkillRule, skill: Skill, placed: Sequence[Skill]) -> Shown | None:
+    """Gone for what a file of its folder, or of the list, says; None if none does that."""
+    for scope, kinds in rule.empties.items():
+        for other in (skill, *placed):
+            if (flaw := other.flaw(*kinds)) and (scope == "list" or other.place == skill.place):
+                by = None if other is skill else other
+                where = f", in {other.path}" if by else ""
+                why = f"the whole {scope} is gone: {flaw}{where}"
+                return Shown(skill, rule, State.GONE, skill.name, why=why, flaw=flaw, by=by)
+    return None
+
+
+def _alone(rule: SkillRule, skill: Skill) -> Shown:
+    """What the client makes of it if there is no other."""
+    is_unread = skill.flaw(*({"no-front-matter", "empty-line"} & rule.shows.keys()))
+    name = skill.folder if rule.named == "folder" or is_unread else skill.name
+    shown = Shown(skill, rule, State.WHOLE, name)
+    if flaw := skill.flaw("unreadable", *rule.gone):
+        return replace(shown, state=State.GONE, why=str(flaw), flaw=flaw)
+    if not is_unread and (flaw := skill.flaw(*rule.hides)):
+        return replace(shown, state=State.HIDDEN, why=str(flaw), flaw=flaw, note=rule.hides[flaw.kind])
+    if rule.kept == 0:
+        return replace(shown, state=State.NAME, why="it lists names alone")
+    if skill.flaw(*rule.always):
+        return replace(shown, text=skill.body.strip(), note="its body is in every request")
+    return _with_text(rule, shown)
+
+
+def _with_text(rule: SkillRule, shown: Shown) -> Shown:
+    """With its description as far as it is shown."""
+    skill, text, note = shown.skill, shown.skill.description, ""
+    if flaw := skill.flaw(*rule.shows):
+        how = rule.shows[flaw.kind]
+        text, note = _instead(how, skill), f"{flaw}: shown is the {how}"
+    text = f"{text} {skill.text_of(rule.adds)}".strip()
+    shown = replace(shown, text=text, note=note, flaw=flaw)
+    if not text:
+        return replace(shown, state=State.NAME, why=str(flaw or "no text to show"), note="")
+    if rule.block and skill.block and "\n" in text:
+        return replace(shown, state=State.CUT, text=text.partition("\n")[0], why="its first line is shown")
+    if rule.kept is not None and len(text) > rule.kept:
+        why = f"{rule.kept:,} of {count(len(text), 'character')} are shown"
+        return replace(shown, state=State.CUT, text=text[: rule.kept], why=why)
+    return shown
+
+
+def _instead(how: str, skill: Skill) -> str:
+    """What stands in place of a description: how the data call it."""
+    body = skill.whole if skill.flaw("empty-line") else skill.body
+    lines = [line.strip() for line in body.splitlines()]
+    match how:
+        case "first line":
+            return next(filter(None, lines), "")
+        case "heading":
+            return next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
+        case "first paragraph":
+            return "\n".join(lines).strip().partition("\n\n")[0]
+        case "joined items":
+            return ", ".join(skill.items)
+        case "Python list":
+            return str(list(skill.items))
+    return body.strip() if how == "body" else ""
+
+
+def _without_losers(rule: SkillRule, found: Sequence[Shown]) -> Iterator[Shown]:
+    """Of listed skills with one name the winner; the others are gone. Two clients list them all."""
+    by_name: dict[str, list[Shown]] = {}
+    for one in found:
+        if one.is_listed:
+            by_name.setdefault(one.name, []).append(one)
+    for one in found:
+        # What won when it was measured, else one of the same scope, else the first.
+        winner = min(by_name.get(one.name, ()), key=_preference, default=one)
+        if not one.is_listed or one is winner or rule.wins == "both":
+            yield one
+        elif rule.wins == "all":
+            yield replace(one, note=f"a call gives the body of {winner.skill.path}")
+        else:
+            why = f"{winner.skill.path} has the same name, and wins"
+            yield Shown(one.skill, rule, State.GONE, one.name, why=why, by=winner.skill)
+
+
+def _preference(one: Shown) -> tuple[bool, bool]:
+    """How a skill stands to the place that wins, best first."""
+    label, wins = one.skill.place.label, one.rule.wins
+    return label != wins, label.startswith("~") != wins.startswith("~")
+
+
+def _within_budget(rule: SkillRule, listed: Sequence[Shown]) -> Iterator[Shown]:
+    """With what the budget of the whole list leaves of each description."""
+    budget, beside = rule.cost.budget, [_frame(one) for one in listed]
+    if not budget or sum(beside) + sum(len(one.text) for one in listed) <= budget:
+        yield from listed
+        return
+    most, used, last = max((budget - sum(beside)) // len(listed), 0), 0, ""
+    spent = f"the list's {budget:,} characters for descriptions are spent"
+    for one, frame in zip(listed, beside, strict=True):
+        used += frame + len(one.text)
+        if rule.cost.even and len(one.text) > most:
+            state = State.CUT if most else State.NAME
+            yield replace(one, state=state, text=one.text[:most], why=f"{spent}: {most} for each")
+        elif rule.cost.even or used <= budget:
+            last = one.name
+            yield one
+        else:
+            why = f"below {last}: {spent}" if last else spent
+            yield replace(one, state=State.NAME, text="", why=why, flaw=None, note="", is_spent=True)
+
+
+def _frame(one: Shown) -> int:
+    """The characters of its entry beside the description."""
+    longer = len(one.name) - NAME + one.rule.cost.paths * (len(str(one.skill.path)) - PATH)
+    return max(one.rule.cost.characters + longer, 0)

@@ -1,0 +1,127 @@
+"""What lists of skills cost, beside what was measured; and that no file breaks anything."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from inspector.features.skills.cost import ListCost, list_cost
+from inspector.features.skills.rule import RULES
+from inspector.features.skills.shown import State, shown_in
+from inspector.features.skills.skill import Place, Skill, parse_skill
+
+PLACE = Place("", Path("/"), frozenset(RULES))
+# As the skills that were measured: a path of 90 characters, names of 11.
+PATH = Path("/" + "p" * 89)
+
+
+def tokens(text: str) -> int:
+    """As many as the measured texts had: 22.5 for 100 characters of a description."""
+    return {11: 3, 90: 26}.get(len(text), round(len(text) * 0.225))
+
+
+def cost(client: str, number: int, length: int) -> ListCost:
+    names = (f"skill-{at:05}" for at in range(number))
+    skills = [Skill(name, name, PATH, PLACE, "x" * length) for name in names]
+    return list_cost(RULES[client], shown_in(RULES[client], skills), tokens)
+
+
+# Tokens of 12 skills with 100 characters and of 200 with 300, and how many of these keep a whole description.
+MEASURED = {
+    "claude-code": (377, 5_556, 69),
+    "codex": (543, 6_584, 0),
+    "opencode": (1_014, 24_670, 200),
+    "gemini-cli": (1_431, 28_965, 200),
+    "qwen-code": (959, 20_227, 200),
+    "copilot-cli": (679, 3_987, 36),
+    "cline-cli": (209, 960, 0),
+    "continue-cli": (421, 14_999, 200),
+    "kimi-code": (768, 17_959, 0),
+    "droid": (371, 2_423, 23),
+    "vibe": (1_018, 24_670, 200),
+    "openhands": (812, 18_290, 200),
+    "fast-agent": (2_176, 30_882, 200),
+    "gptme": (745, 11_687, 0),
+}
+
+
+@pytest.mark.parametrize("client", RULES)
+def test_the_estimate_of_both_measured_lists_is_as_near_as_it_says(client: str) -> None:
+    few, many, whole = MEASURED[client]
+    found = cost(client, 12, 100), cost(client, 200, 300)
+    shares = [one.tokens / measured - 1 for one, measured in zip(found, (few, many), strict=True)]
+    rule = RULES[client].cost
+    assert (rule.measured, rule.described) == ((few, many), whole)
+    assert found[1].whole == whole
+    assert max(shares, key=abs) == pytest.approx(rule.off, abs=0.0006)
+
+
+@pytest.mark.parametrize(("client", "last"), [("claude-code", 68), ("copilot-cli", 35), ("droid", 22)])
+def test_the_alphabet_decides_which_skills_keep_a_description(client: str, last: int) -> None:
+    found = cost(client, 200, 300)
+    assert found.last == f"skill-{last:05}"
+    assert (found.listed, found.described) == (200, last + 1)
+    assert not cost(client, 12, 100).last
+
+
+def test_codex_cuts_every_description_to_about_60_characters() -> None:
+    rule = RULES["codex"]
+    skills = [Skill(f"s{at:010}", f"s{at:010}", PATH, PLACE, "x" * 300) for at in range(200)]
+    assert {(one.state, len(one.text)) for one in shown_in(rule, skills)} == {(State.CUT, 60)}
+
+
+def test_lists_are_in_the_order_of_the_client() -> None:
+    skills = [Skill(name, name, PATH, PLACE, "x") for name in ("b", "a", "c")]
+    found = {client: "".join(one.name for one in shown_in(rule, skills)) for client, rule in RULES.items()}
+    on_disk = dict.fromkeys(("cline-cli", "continue-cli", "vibe", "openhands"), "bac")
+    assert found == dict.fromkeys(RULES, "abc") | on_disk | {"gemini-cli": "cba"}
+
+
+ODD = st.sampled_from(
+    [
+        b"---\n",
+        b"name: a\n",
+        b"description: ",
+        b"description: |\n",
+        b": ",
+        b"'",
+        b'"',
+        b"\t",
+        b"- ",
+        b"&a ",
+        b"*a",
+    ]
+)
+
+
+@given(
+    st.lists(st.one_of(st.binary(max_size=40), ODD)).map(b"".join), st.sampled_from(["a", "", "é", "\udcff"])
+)
+def test_any_bytes_are_a_skill_in_exactly_one_state_of_each_client(data: bytes, folder: str) -> None:
+    found = (
+        parse_skill(data, folder, PATH, PLACE),
+        parse_skill(b"---\n" + data + b"\n---\n", folder, PATH, PLACE),
+    )
+    for skill in found:
+        for rule in RULES.values():
+            (shown,) = shown_in(rule, [skill])
+            assert shown.state in State
+            assert rule.kept is None or len(shown.text) <= rule.kept or shown.state is State.WHOLE
+            assert list_cost(rule, [shown], len).tokens >= 0
+            assert all(0 <= flaw.line <= data.count(b"\n") + 4 and str(flaw) for flaw in skill.flaws)
+
+
+@given(st.lists(st.integers(0, 3_000), max_size=150), st.integers(1, 200), st.sampled_from(sorted(RULES)))
+def test_a_longer_description_costs_no_less_where_none_is_cut(
+    lengths: list[int], more: int, client: str
+) -> None:
+    skills = [Skill(f"s{at}", f"s{at}", PATH, PLACE, "x" * length) for at, length in enumerate(lengths)]
+    longer = [
+        *skills[:-1],
+        *(Skill(o.folder, o.name, PATH, PLACE, o.description + "x" * more) for o in skills[-1:]),
+    ]
+    rule = RULES[client]
+    before, after = (shown_in(rule, listed) for listed in (skills, longer))
+    assert len(before) == len(skills)
+    if all(one.state is State.WHOLE for one in after):
+        assert list_cost(rule, after, len).tokens >= list_cost(rule, before, len).tokens >= 0
