@@ -59,11 +59,8 @@ format: $(STAMP) ## rewrite the sources in the house format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(STAMP) ## start-up and keys against a bare Textual app, what the loop costs a model call, and a new budget
-	$(BIN)/python -m docs.benchmark.startup
-	$(BIN)/python -m docs.benchmark.keys
-	$(BIN)/python -m docs.benchmark.loop
-	$(BIN)/python -m docs.benchmark.budget
+bench: $(STAMP) ## start-up and keys against a bare Textual app, the loop, a new budget, the gateway; all, also after a miss
+	@status=0; for part in startup keys loop budget gateway; do $(BIN)/python -m docs.benchmark.$$part || status=1; done; exit $$status
 
 bench-hard: $(STAMP) ## keys, time and memory with 107 servers and with 10,000 tools, and what kills leave (some 50 minutes)
 	$(BIN)/python -m docs.hard.load $(CAPTURED)
