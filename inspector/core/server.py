@@ -301,7 +301,8 @@ class ServerInfo(Struct, frozen=True):
 
     `summary` is one line of it, for lists; `instructions` are the whole text that it has for a model;
     `capabilities` are those that it declares, each with what it adds to it in parentheses. `refuses_older`:
-    it was seen to refuse who speaks no revision from 2026-07-28 on.
+    it was seen to refuse who speaks no revision from 2026-07-28 on. A client may keep its list of tools for
+    `list_kept` seconds, `private` for one user or `public` for all (`list_scope`); None if it says nothing.
     """
 
     name: str = ""
@@ -312,6 +313,8 @@ class ServerInfo(Struct, frozen=True):
     instructions: str = ""
     capabilities: tuple[str, ...] = ()
     refuses_older: bool = False
+    list_kept: float | None = None
+    list_scope: str = ""
 
     @property
     def speaks(self) -> str:

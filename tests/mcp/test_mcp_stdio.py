@@ -17,7 +17,7 @@ from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.frame import LOG, MAX_BYTES, StderrLog, quiet_sdk
 from inspector.mcp.reaper import MARKER, Reaper
-from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened
+from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened, python
 
 
 async def refusal(folder: Path, spec: ServerSpec, era: Era | None = None) -> ConnectError:
@@ -244,3 +244,28 @@ async def test_a_remembered_era_is_tried_first(tmp_path: Path) -> None:
     async with opened(tmp_path, odd(env={"ODD": "modern_only"}), era=Era.MODERN) as link:
         assert link.info.era is Era.MODERN
     assert (tmp_path / "odd.stderr.log").read_text(encoding="utf-8").count("odd: starting") == 1
+
+
+async def test_how_long_a_list_may_be_kept_is_what_its_server_says(tmp_path: Path) -> None:
+    script = tmp_path / "kept.py"
+    script.write_text(
+        """
+import asyncio
+from mcp import types
+from mcp.server import Server
+from mcp.server.caching import CacheHint
+from mcp.server.stdio import stdio_server
+async def listed(_context, _params):
+    return types.ListToolsResult(tools=[])
+async def main():
+    hints = {"tools/list": CacheHint(ttl_ms=300_000, scope="public")}
+    server = Server("kept", on_list_tools=listed, cache_hints=hints)
+    async with stdio_server() as streams:
+        await server.run(*streams, server.create_initialization_options())
+asyncio.run(main())
+"""
+    )
+    for era, kept in ((Era.MODERN, (300.0, "public")), (Era.LEGACY, (None, ""))):
+        async with opened(tmp_path, python(script, era=era)) as link:
+            await link.list_tools()
+            assert (link.info.list_kept, link.info.list_scope) == kept

@@ -10,9 +10,9 @@ from msgspec import to_builtins
 from inspector.clients.client import Kind
 from inspector.clients.delivery import ServerDelivery, Verdict
 from inspector.core.events import DefinitionChanged
-from inspector.core.number import count, shown_moment
+from inspector.core.number import count, duration, shown_moment
 from inspector.core.report import Fact
-from inspector.core.server import ServerPhase, skipped_lines
+from inspector.core.server import ServerInfo, ServerPhase, skipped_lines
 from inspector.core.session import Binding, ServerState, ToolState
 from inspector.core.tool import Annotations, Tool, contradiction, definition
 from inspector.loop.approval import why_ask
@@ -50,6 +50,7 @@ def server_facts(
     yield Fact("identifies as", f"{info.name} {info.version}".strip())
     yield Fact("protocol", info.speaks)
     yield Fact("capabilities", ", ".join(info.capabilities))
+    yield Fact("its list", _kept(info, server.tokens))
     if server.phase is ServerPhase.READY:
         yield Fact("declared", f"{', '.join(server.declared) or 'nothing'} (settings: client)")
         yield Fact("its claims", _TRUSTED if trusted else _NOT_TRUSTED)
@@ -57,6 +58,14 @@ def server_facts(
     yield views_fact(views)
     yield from warning_facts(server, flaws)
     yield Fact("clients", clients)
+
+
+def _kept(info: ServerInfo, size: int) -> str:
+    """How long a client may keep the list of tools, and what one that changed costs; "" if not at all."""
+    if not info.list_kept:
+        return ""
+    by = "anybody" if info.list_scope == "public" else "one user"
+    return f"may be kept for {duration(info.list_kept)} by {by}; a change sends {count(size, 'token')} anew"
 
 
 def views_fact(names: Sequence[str]) -> Fact:

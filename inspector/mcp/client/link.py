@@ -101,7 +101,10 @@ class McpLink:
 
     async def _page(self, cursor: str | None) -> types.ListToolsResult:
         try:
-            return await self._client.list_tools(cursor=cursor, cache_mode="refresh")
+            page = await self._client.list_tools(cursor=cursor, cache_mode="refresh")
+            if cursor is None and self.info.era is Era.MODERN:
+                self.info = replace(self.info, list_kept=page.ttl_ms / 1000, list_scope=page.cache_scope)
+            return page
         except Exception as error:
             raise await self._translated(error, "tools/list") from error
 

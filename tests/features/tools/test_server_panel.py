@@ -219,3 +219,10 @@ def test_a_hostile_log_message_is_cut_and_shown_and_not_obeyed(text: str) -> Non
         row = log_row(Frame(1, 0.0, False, FrameKind.NOTIFICATION, "notifications/message", "", 9, sent))
         assert max(map(len, row.cells)) <= 300
         assert not dangerous("".join(visible(str(cell), newlines=False) for cell in row.cells))
+
+
+def test_it_says_how_long_its_list_may_be_kept_and_what_a_change_costs() -> None:
+    info = ServerInfo(list_kept=300.0, list_scope="public")
+    told = said(ServerState("a", phase=ServerPhase.READY, tokens=25, info=info))["its list"]
+    assert told == "may be kept for 5 min by anybody; a change sends 25 tokens anew"
+    assert "its list" not in said(ServerState("a", info=ServerInfo(list_kept=0.0)))
