@@ -1,6 +1,9 @@
 """A web application on this machine, served for as long as its command runs."""
 
-from contextlib import AbstractContextManager, nullcontext
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -24,3 +27,22 @@ def asgi_server(app: Any, *, port: int = 0, has_lifespan: bool = False) -> "Serv
     config.lifespan = "on" if has_lifespan else "off"
     config.limit_concurrency, config.timeout_graceful_shutdown = MOST_CONNECTIONS, 1
     return Quiet(config)
+
+
+@asynccontextmanager
+async def on_free_port(app: Any, *, has_lifespan: bool = False) -> AsyncIterator[int]:
+    """Serve an ASGI app on a free port of the loopback interface until the context ends; gives the port."""
+    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
+        listener.bind((LOCAL_HOST, 0))
+        server = asgi_server(app, has_lifespan=has_lifespan)
+        serving = asyncio.create_task(server.serve([listener]))
+        try:
+            while not server.started:
+                await asyncio.sleep(0.01)
+                if serving.done():
+                    serving.result()
+            yield listener.getsockname()[1]
+        finally:
+            # What has a lifespan ends it itself; nothing else of a stand-in is waited for.
+            server.should_exit, server.force_exit = True, not has_lifespan
+            await serving

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import platformdirs
 
@@ -188,6 +188,11 @@ def _composed(options: Options, ports: Ports) -> Ports:
         if feature.compose:
             ports = feature.made(feature.compose)(options, ports)
     return ports
+
+
+def lent(name: str) -> Any:
+    """What a feature lends under this name, imported now: features do not import each other."""
+    return next(one.made(one.lends[name]) for one in FEATURES if name in one.lends)
 
 
 def new_session_id() -> str:

@@ -95,6 +95,7 @@ class Feature(Struct, frozen=True):
     - `provide` makes the parts of its pages, of the options and the open workbench.
     - `models` makes, of a name that begins with `demo/` and a window in tokens, the `ChatModel` of that name
       which needs no key; None if it has none.
+    - `lends` gives names to what commands of other features use; one name is lent by one feature.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Feature(Struct, frozen=True):
     stores: str = ""
     provide: str = ""
     models: str = ""
+    lends: Mapping[str, str] = {}
 
     def place_of(self, at: str) -> tuple[str, str]:
         """The whole name of a module in the feature's folder, and the name in it."""

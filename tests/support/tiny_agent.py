@@ -47,6 +47,68 @@ class Server:
         raise EOFError
 
 
+class HttpServer:
+    """A server at an address."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.headers = url, {"Accept": "application/json, text/event-stream"}
+        self.headers["Content-Type"] = "application/json"
+        about = {"clientInfo": {"name": "tiny", "version": "0.1"}, "capabilities": {}}
+        self.ask("initialize", protocolVersion="2025-06-18", **about)
+
+    def ask(self, method: str, **params: Any) -> Any:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        request = urllib.request.Request(self.url, json.dumps(message).encode(), self.headers)
+        with urllib.request.urlopen(request) as answer:
+            if session := answer.headers.get("mcp-session-id"):
+                self.headers["mcp-session-id"] = session
+            text = answer.read().decode()
+        data = next((line[6:] for line in text.splitlines() if line.startswith("data: {")), text)
+        return json.loads(data)["result"]
+
+
+PREFIX = "mcp__toolsight__"
+SEARCH = {
+    "name": "ToolSearch",
+    "description": "Finds tools.",
+    "input_schema": {"type": "object", "properties": {"query": {"type": "string"}}},
+}
+
+
+def found(query: str, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What its own search finds: the tools whose names are in the query."""
+    return [one for one in tools if one["name"].removeprefix(PREFIX) in query.split()]
+
+
+def race(url: str, mode: str) -> str:
+    """Converse with the tools of a server at an address, bound or, with the mode `defer`, found first."""
+    server = HttpServer(url)
+    listed = server.ask("tools/list")["tools"]
+    every = [{**one, "name": PREFIX + one["name"], "input_schema": one["inputSchema"]} for one in listed]
+    tools, messages = [SEARCH] if mode == "defer" else every, [*GO]
+    while True:
+        answer = ask_model({"model": "tiny-1", "max_tokens": 9, "messages": messages, "tools": tools})
+        calls = [block for block in answer["content"] if block["type"] == "tool_use"]
+        if not calls:
+            return str(answer["content"][0]["text"])
+        if mode == "end early":
+            return "I am tired."
+        results: list[Any] = []
+        for call in calls:
+            if call["name"] == SEARCH["name"]:
+                more = found(call["input"]["query"], every)
+                tools = [*tools, *more]
+                content = [{"type": "tool_reference", "tool_name": one["name"]} for one in more]
+            else:
+                name = call["name"].removeprefix(PREFIX)
+                content = server.ask("tools/call", name=name, arguments=call["input"])["content"]
+            results.append({"type": "tool_result", "tool_use_id": call["id"], "content": content})
+        messages += [
+            {"role": "assistant", "content": answer["content"]},
+            {"role": "user", "content": results},
+        ]
+
+
 def ask_model(body: dict[str, Any]) -> Any:
     request = urllib.request.Request(
         f"{os.environ['ANTHROPIC_BASE_URL']}/v1/messages", json.dumps(body).encode(), {"x-api-key": "any"}
@@ -129,7 +191,11 @@ def act(mode: str, here: Path) -> str:
         flood()
     elif mode == "hang":
         time.sleep(600)
-    return "I have no key." if mode == "end" else converse(given_servers(), mode)
+    given = given_servers()
+    if mode == "end":
+        return "I have no key."
+    gateway = json.loads(given)["mcpServers"].get("toolsight")
+    return race(gateway["url"], mode) if gateway else converse(given, mode)
 
 
 if __name__ == "__main__":

@@ -26,4 +26,5 @@ FEATURE = Feature(
         CommandInfo("clients measure", "measure_command:measure"),
         CommandInfo("clients diff", "diff_command:diff"),
     ),
+    lends={"client race": "race:race_client"},
 )

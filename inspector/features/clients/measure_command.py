@@ -24,7 +24,7 @@ from inspector.core.report import NAME, NUMBER, Column, Table
 from inspector.features.clients.facts import today
 from inspector.features.clients.measured.measurement import Measured, Subject, measured
 from inspector.features.clients.measured.own_program import own_name, samples
-from inspector.features.clients.measured.program import is_installed
+from inspector.features.clients.measured.program import is_installed, require_start
 from inspector.features.clients.measured.start import STARTS, Start
 
 _COLUMNS = (
@@ -166,9 +166,8 @@ def _require_one(client: str, program: Sequence[str], *, every: bool, by_hand: b
     if bool(client) + bool(program) + every != 1:
         hint = "For example: toolsight clients measure codex; toolsight clients measure -- python agent.py"
         raise ConfigError("name a client, or --all-installed, or your program after --", hint=hint)
-    if client and not by_hand and client not in STARTS:
-        hint = f"Known: {', '.join(STARTS)}. Any program can follow --; add --by-hand to start it yourself."
-        raise ConfigError(f"there is no command known for '{client}'", hint=hint)
+    if client and not by_hand:
+        require_start(client, "Any program can follow --; add --by-hand to start it yourself.")
 
 
 def _measured(

@@ -9,4 +9,5 @@ FEATURE = Feature(
         CommandInfo("gateway add", "command:add"),
         CommandInfo("gateway remove", "command:remove"),
     ),
+    lends={"gateway": "serve:open_gateway"},
 )

@@ -1,7 +1,7 @@
 """Answers a client as one MCP server: with Toolsight's own tools, the bound ones, and what servers have."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -48,6 +48,16 @@ class Gateway:
         self._is_looking = False
         self._until = asyncio.get_running_loop().time() + _WAITS
         bench.subscribe(self._on_record)
+
+    @property
+    def listed(self) -> Sequence[JsonObject] | None:
+        """What clients were listed last; None before the first list."""
+        return self._told
+
+    def entry_of(self, name: str) -> JsonObject | None:
+        """The entry of the tool with this name, as a list of all tools has it; None without such a tool."""
+        found = self._bench.catalog.named(name)
+        return entry(found[0], self._names) if found else None
 
     async def answer(self, context: Context) -> JsonObject:
         """Answer a request of a client, or ask for more of a client of 2026-07-28."""

@@ -2,8 +2,8 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from mcp import MCPError
@@ -16,7 +16,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec.structs import replace
 
 from inspector import __version__
-from inspector.cli.asgi import LOCAL_HOST, asgi_server
+from inspector.cli.asgi import LOCAL_HOST, asgi_server, on_free_port
 from inspector.cli.composition import make_workbench, open_memory
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
@@ -26,9 +26,13 @@ from inspector.cli.table import say
 from inspector.clients.client import client_name
 from inspector.core.error import ToolsightError
 from inspector.core.events import Origin
+from inspector.core.events.call import Decision
+from inspector.core.ports import ApprovalRequest, Approver
 from inspector.features.gateway.asking import EVERYTHING, ClientElicitor, Context, declared
 from inspector.features.gateway.gateway import Gateway
 from inspector.features.gateway.news import News
+from inspector.loop.breaker import MemoryBreakers
+from inspector.schema.json_value import JsonObject
 
 _INSTRUCTIONS = (
     "More tools than are listed: search_tools finds them by what they do. Search before you say that "
@@ -99,10 +103,18 @@ async def over_http(front: Front, port: int) -> None:
     await asgi_server(app, port=port, has_lifespan=True).serve()
 
 
-async def serve(options: Options, front: Front, serving: Awaitable[None], *, is_shared: bool = False) -> None:
+async def serve(
+    options: Options,
+    front: Front,
+    serving: Awaitable[object],
+    *,
+    is_shared: bool = False,
+    approver: Approver | None = None,
+) -> None:
     """Serve clients, and run a session for them from the first request until the serving ends.
 
-    If it `is_shared`, servers are told that clients can be asked anything, as one of them may.
+    If it `is_shared`, servers are told that clients can be asked anything, as one of them may. Without an
+    `approver` the client asks before calls; a session with one is not recorded.
     Raises ToolsightError; what fails as the session begins is also told to the client that waits for it.
     """
     served = asyncio.ensure_future(serving)
@@ -114,13 +126,14 @@ async def serve(options: Options, front: Front, serving: Awaitable[None], *, is_
         await asyncio.wait({served, first}, return_when=asyncio.FIRST_COMPLETED)
         if first.done():
             chosen = replace(options, implied={**_implied(first.result(), is_shared), **options.implied})
-            approver = TerminalApprover(yes=True)
             bench = make_workbench(
                 opened.unrestricted,
                 chosen,
-                approver,
+                approver or TerminalApprover(yes=True),
                 memory,
                 elicitor=front.elicitor,
+                record=approver is None,
+                breakers=None if approver is None else MemoryBreakers(),
                 heard=front.news.heard,
                 # What a client of the older protocol can be asked, its servers have to ask in that.
                 older_first=first.result().protocol_version not in MODERN_PROTOCOL_VERSIONS,
@@ -143,6 +156,58 @@ async def serve(options: Options, front: Front, serving: Awaitable[None], *, is_
             task.cancel()
             with suppress(asyncio.CancelledError):
                 await task
+
+
+class Refusing:
+    """An `Approver` that asks nobody and allows nothing; `why` is the reason of each refusal."""
+
+    def __init__(self) -> None:
+        self.why: list[str] = []
+
+    async def ask(self, request: ApprovalRequest) -> Decision:
+        """See `Approver`."""
+        self.why.append(request.why)
+        return Decision.NO
+
+
+class OpenGateway:
+    """A gateway for a client that this process starts; `refused` says why calls were not made."""
+
+    def __init__(self, address: str, front: Front, refused: Sequence[str]) -> None:
+        self.address, self.refused = address, refused
+        self._front = front
+
+    @property
+    def _gateway(self) -> Gateway | None:
+        begun = self._front.gateway
+        return begun.result() if begun.done() and begun.exception() is None else None
+
+    @property
+    def listed(self) -> Sequence[JsonObject] | None:
+        """See `Gateway`."""
+        return self._gateway.listed if self._gateway is not None else None
+
+    def entry_of(self, name: str) -> JsonObject | None:
+        """See `Gateway`."""
+        return self._gateway.entry_of(name) if self._gateway is not None else None
+
+
+@asynccontextmanager
+async def open_gateway(options: Options) -> AsyncIterator[OpenGateway]:
+    """Serve until the context is left. Calls that may change something are refused without --yes.
+
+    Raises ToolsightError as the context is left, if the session failed.
+    """
+    front, over, refusing = Front(), asyncio.Event(), Refusing()
+    approver = TerminalApprover(yes=True) if options.yes or options.demo else refusing
+    app = front.server.streamable_http_app(host=LOCAL_HOST)
+    async with on_free_port(app, has_lifespan=True) as port:
+        served = asyncio.create_task(serve(options, front, over.wait(), is_shared=True, approver=approver))
+        try:
+            yield OpenGateway(f"http://{LOCAL_HOST}:{port}/mcp", front, refusing.why)
+        finally:
+            over.set()
+            await served
 
 
 def _implied(context: Context, is_shared: bool) -> dict[str, Any]:

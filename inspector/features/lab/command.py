@@ -8,6 +8,7 @@ import click
 from msgspec.structs import replace
 
 from inspector.cli import location
+from inspector.cli.composition import lent
 from inspector.cli.configuration import read_configuration
 from inspector.cli.options import COMMON, PROFILE, CommandGroup, Options, as_json, session_command
 from inspector.cli.run import Exit, run
@@ -287,17 +288,29 @@ def _show_compared(played: Sequence[Played], *, scripted: bool) -> None:
 
 @session_command(takes=COMMON)
 @click.argument("asked", metavar="QUESTION")
+@click.option("--client", metavar="NAME", help="Run this installed client in place of Toolsight's own chat.")
 @as_json
-def race(asked: str, chosen: Options) -> None:
+@click.pass_context
+def race(context: click.Context, /, asked: str, client: str | None, chosen: Options) -> None:
     """Ask once with all tools bound and once with discovery.
 
     Discovery uses --profile, or else the profile of the configuration. Calls that may change something are
     skipped, because they would run twice, unless you pass --yes or use the demo's servers. To compare the
     script of a scenario instead, use `toolsight scenario compare NAME`.
 
+    With --client, an installed client runs twice in front of `toolsight gateway`: with every tool listed, and
+    with its search. A stand-in on this machine answers in place of the client's model, so it needs no key;
+    your client's own files stay as they are.
+
     \b
     toolsight race "Which orders are late?" server.py
+    toolsight race --client claude-code "Which orders are late?" --demo
     """
+    if client is not None:
+        if names_model(context):
+            raise click.UsageError("--client and --model cannot be used together: a stand-in answers.")
+        lent("client race")(client, asked, chosen)
+        return
     require_own_mind(chosen.model)
     ground = Ground(read_configuration(chosen).unrestricted, chosen.model, chosen.toolset)
     own = ground.configuration.profile

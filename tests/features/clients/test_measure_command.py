@@ -9,52 +9,14 @@ import sys
 from importlib import metadata
 from pathlib import Path
 
-import psutil
 import pytest
 
 from inspector.clients.client import Confidence, Topic, find_client
 from inspector.features.clients.measured import conversation, measurement, stand_in
 from inspector.features.clients.measured.start import STARTS
 from tests.support import tiny_agent
-from tests.support.commands import Toolsight, in_process
-
-KEY = "sk-ant-my-own-secret-key-1234567890"
-
-
-@pytest.fixture
-def toolsight(tmp_path: Path) -> Toolsight:
-    return in_process(
-        {"TOOLSIGHT_DB": str(tmp_path / "x.db"), "XDG_STATE_HOME": str(tmp_path), "COLUMNS": "200"}
-    )
-
-
-@pytest.fixture
-def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a program `claude`, alone on PATH; and a home of the person's."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    program = folder / "claude"
-    shutil.copy(tiny_agent.__file__, folder / "tiny_agent.py")
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {folder}/tiny_agent.py "$@"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("TMPDIR", str(tmp_path))
-    return folder
-
-
-def is_there(pid: int) -> bool:
-    """Whether a process runs; one that has ended may wait for its parent to look."""
-    return psutil.pid_exists(pid) and bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
-
-
-def leaves_nothing(agent: Path, tmp_path: Path) -> bool:
-    """Whether no process of the agent's is there, and no file but those of its program."""
-    pids = [json.loads((agent / "environment.json").read_text())["pid"]]
-    pids += [int((agent / "pids").read_text())] if (agent / "pids").exists() else []
-    files = [*tmp_path.glob("toolsight-*"), tmp_path / "home", *tmp_path.rglob("litter")]
-    return not any(map(is_there, pids)) and not any(path.exists() for path in files)
+from tests.support.commands import Toolsight
+from tests.support.started_agent import KEY, agent as agent, leaves_nothing, toolsight as toolsight
 
 
 @pytest.mark.slow

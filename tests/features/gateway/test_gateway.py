@@ -21,7 +21,7 @@ from inspector.core.server import Era, ServerSpec
 from inspector.features.gateway.asking import ClientElicitor, Waiting
 from inspector.features.gateway.gateway import result_of
 from inspector.features.gateway.news import News
-from inspector.features.gateway.serve import Front, serve
+from inspector.features.gateway.serve import Front, open_gateway, serve
 from inspector.mcp.client.link import eras_to_try
 from inspector.schema.json_value import JsonObject
 from inspector.store.store import SqliteStore
@@ -306,3 +306,31 @@ async def test_an_answer_to_no_question_is_refused(demo: Options) -> None:
 @pytest.mark.parametrize(("older_first", "eras"), [(True, (Era.LEGACY, Era.AUTO)), (False, (Era.AUTO,))])
 def test_a_server_is_spoken_to_as_its_client_speaks(older_first: bool, eras: tuple[Era, ...]) -> None:
     assert eras_to_try(ServerSpec("a", url="https://a.example"), None, older_first=older_first) == eras
+
+
+async def test_a_client_that_toolsight_starts_changes_nothing_without_a_yes_and_leaves_no_record(
+    demo: Options, tmp_path: Path
+) -> None:
+    config = tmp_path / "mcp.json"
+    entry = {"command": sys.executable, "args": [str(ASKING)]}
+    config.write_text(json.dumps({"mcpServers": {"asking": entry}}), encoding="utf-8")
+    own = Options(config=config, approve=True, database=tmp_path / "d.db", values=BOUND)
+    said = {}
+    for options, name in ((own, "declared"), (replace(own, yes=True), "declared"), (demo, "search_tools")):
+        async with open_gateway(options) as gateway, Client(gateway.address, mode="legacy") as client:
+            listed = [tool.name for tool in (await client.list_tools()).tools]
+            assert [one["name"] for one in gateway.listed or ()] == listed
+            result = await client.call_tool(name, {"query": "late orders"} if options is demo else {})
+            known = gateway.entry_of("shop:list_orders")
+        said[options.demo, options.yes] = (result.is_error, bool(gateway.refused), known is not None)
+    assert said == {(False, False): (True, True, False), (False, True): (False, False, False),
+                    (True, False): (False, False, True)}  # fmt: skip
+    with SqliteStore(tmp_path / "d.db") as store:
+        assert list(store.sessions()) == []
+
+
+async def test_what_keeps_such_a_gateway_from_its_session_is_raised(tmp_path: Path) -> None:
+    options = Options(config=tmp_path / "none.json", database=tmp_path / "d.db")
+    with pytest.raises(ConfigError, match=r"none\.json"):
+        async with open_gateway(options) as gateway:
+            assert gateway.listed is None

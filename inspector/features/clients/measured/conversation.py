@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.error import ProtocolError
-from inspector.features.clients.measured.marks import Key, ServerLog, plain, words
+from inspector.features.clients.measured.marks import Key, ServerLog, plain
 from inspector.features.clients.measured.wire import CALL_ID, Call, Heard, Outcome, SentTool
-from inspector.schema.json_value import JsonObject, as_object, compact
+from inspector.schema.json_value import JsonObject, as_list, as_object, compact
 from inspector.schema.reading import names
 
 # What code prints is cut, so it prints all names, or all of one tool.
@@ -110,7 +110,7 @@ class Conversation:
             self._note(exchange)
             if not self.is_done:
                 exchange.asked = self._next(heard)
-        text = _DONE if heard.wants is None else compact(_value(heard.wants))
+        text = _DONE if heard.wants is None else compact(value_for(heard.wants))
         return tuple(one.call for one in exchange.asked), text
 
     def _note(self, exchange: Exchange) -> None:
@@ -123,12 +123,12 @@ class Conversation:
         for outcome in heard.outcomes:
             if outcome.call not in self._seen:
                 self._seen.add(outcome.call)
-                named = () if outcome.call in calls else words(outcome.text)
+                named = () if outcome.call in calls else self.log.marks.words(outcome.text)
                 bare = (SentTool(word, outcome.at, way="listed") for word in named)
                 for tool in (*outcome.found, *listed(outcome), *bare):
                     self._add(exchange, tool, (outcome.call, tool.at, tool.name))
         for text in heard.texts:
-            for word in words(text.text):
+            for word in self.log.marks.words(text.text):
                 self._add(exchange, SentTool(word, text.at, way="listed"), word)
 
     def _add(self, exchange: Exchange, tool: SentTool, form: object) -> None:
@@ -171,9 +171,8 @@ class Conversation:
         return next(one.heard.tools for one in reversed(self.exchanges) if one.heard.tools)
 
     def _by(self, *ways: str) -> SentTool | None:
-        marks = self.log.marks
-        own = (one for one in self._tools if one.way in ways and marks.key_of(one) is None)
-        return next(own, None)
+        key_of = self.log.marks.key_of
+        return next((one for one in self._tools if one.way in ways and key_of(one) is None), None)
 
     def _is_known(self) -> bool:
         """Whether a tool of the servers is there, or another one by which to come to them."""
@@ -182,32 +181,34 @@ class Conversation:
 
     def _steps(self) -> Generator[tuple[Asked, ...], None, None]:
         marks = self.log.marks
-        for _ in range(_TRIES):
-            if not self._is_known():
-                yield (self._made("wait", "", SentTool(_NO_TOOL, ""), {}),)
+        yield from self._waits()
         bound = [one for one in self._tools if one.way == "tool" and marks.key_of(one) is not None]
         search, code = self._by("search"), self._by("code") if not bound else None
         if search is not None:
             yield from self._searches(search)
         elif code is not None:
             yield (self._made("list", "", code, {"code": _LIST}),)
-            for key in marks.loads:
-                yield (self._made("list", key, code, {"code": _LOAD % json.dumps(plain(key[1]))}),)
+            yield from ((self._made("list", key, code, load_script(key)),) for key in marks.loads)
         for step in marks.calls:
             if asked := tuple(one for key, given in step if (one := self._called(key, given)) is not None):
                 yield asked
             if search is not None and step[0][0][1] == "change_tools":
                 yield (self._searched("search", marks.later[1], search),)
 
+    def _waits(self) -> Iterator[tuple[Asked, ...]]:
+        """Calls of what there is not while no tool is known: each makes the client ask once more."""
+        for _ in range(_TRIES):
+            if not self._is_known():
+                yield (self._made("wait", "", SentTool(_NO_TOOL, ""), {}),)
+
     def _searches(self, search: SentTool) -> Iterator[tuple[Asked, ...]]:
         """One query a request, as what it finds may only be told by what is bound in the next one."""
         marks = self.log.marks
         yield (self._searched("wait", _NOTHING, search),)
         yield from ((self._searched("search", query, search),) for query in marks.queries)
-        shown = "functions" in _given(search)
         for first in range(0, len(marks.loads), _LOADS):
             keys = marks.loads[first : first + _LOADS]
-            if not shown:
+            if "functions" not in _given(search):
                 yield tuple(self._searched("load", key, search) for key in keys)
                 continue
             # Its search tells names; definitions are had by them.
@@ -216,8 +217,7 @@ class Conversation:
             yield (self._made("load", "", search, {"mode": "details", "functions": found}),)
 
     def _searched(self, kind: Kind, what: str | Key, search: SentTool) -> Asked:
-        given = _given(search)
-        name = next((one for one in ("query", "q", "text", "search") if one in given), "query")
+        name = next((one for one in ("query", "q", "text", "search") if one in _given(search)), "query")
         # A long name may be cut, but for its beginning; some find names by the whole alone.
         query = what if isinstance(what, str) else " ".join(dict.fromkeys((what[1].rstrip("x_"), what[1])))
         return self._made(kind, what, search, {name: query})
@@ -275,19 +275,25 @@ def _with_failure(heard: Heard, asked: Sequence[Asked], before: Sequence[Exchang
     return replace(heard, outcomes=(*heard.outcomes, *failed))
 
 
+def load_script(key: Key) -> JsonObject:
+    """The arguments of a tool that runs code, to print the definition of a server's tool."""
+    return {"code": _LOAD % json.dumps(plain(key[1]))}
+
+
 def _wanted(sent: SentTool, declared: JsonObject) -> JsonObject:
     """Values for what the client requires and the server does not: some want a word on each call."""
     schema, own = sent.parameters or {}, declared["inputSchema"].get("properties", {})
     added = (name for name in names(schema.get("required")) if name not in own)
     properties = as_object(schema.get("properties"))
-    return {name: _value(as_object(properties.get(name))) for name in added}
+    return {name: value_for(as_object(properties.get(name))) for name in added}
 
 
-def _value(schema: JsonObject) -> Any:
-    """A value of the kind that a schema wants."""
-    if choices := schema.get("enum"):
-        return choices[0]
-    inner = {name: _value(as_object(one)) for name, one in as_object(schema.get("properties")).items()}
+def value_for(schema: JsonObject) -> Any:
+    """A value that a schema names, or one of the kind that it wants."""
+    named = [*as_list(schema.get("enum")), *as_list(schema.get("examples"))]
+    if named or "default" in schema:
+        return [*named, schema.get("default")][0]
+    inner = {name: value_for(as_object(one)) for name, one in as_object(schema.get("properties")).items()}
     kinds = {"boolean": False, "integer": 0, "number": 0, "array": [], "object": inner}
     return kinds.get(str(schema.get("type")).lower(), "marked")
 

@@ -38,7 +38,10 @@ Key = tuple[str, str]
 
 
 class Marks(Struct, frozen=True, dict=True):
-    """What the marked servers declare, and what a client is to do; `later` comes when tools change."""
+    """What servers declare, and what a client is to do; `later` comes when tools change.
+
+    `own` is part of the name that each server has in the client.
+    """
 
     instructions: str
     tools: Mapping[Key, JsonObject]
@@ -46,6 +49,7 @@ class Marks(Struct, frozen=True, dict=True):
     loads: Sequence[Key]
     calls: Sequence[Sequence[tuple[Key, JsonObject]]]
     later: Key
+    own: str = _OWN
 
     @cached_property
     def _by_mark(self) -> Mapping[str, Key]:
@@ -72,7 +76,7 @@ class Marks(Struct, frozen=True, dict=True):
 
     def key_of_name(self, name: str) -> Key | None:
         """Which tool has this name behind its server's: as it is, cut, or with something after it."""
-        if _OWN not in name:
+        if self.own not in name:
             return None
         said = plain(name)
         for server, tool, key in self._by_name:
@@ -86,7 +90,11 @@ class Marks(Struct, frozen=True, dict=True):
         marks = (self._by_mark.get(one) for one in _MARK.findall(text))
         if found := list(dict.fromkeys(filter(None, marks))):
             return found
-        return list(dict.fromkeys(filter(None, map(self.key_of_name, words(text)))))
+        return list(dict.fromkeys(filter(None, map(self.key_of_name, self.words(text)))))
+
+    def words(self, text: str) -> Iterator[str]:
+        """What may be a name of a server's tool in a text."""
+        return (word for word in re.findall(r"[\w.:/-]+", text) if self.own in word)
 
 
 def _is_cut(rest: str, tool: str) -> bool:
@@ -144,11 +152,6 @@ def _marks(line: JsonObject) -> Marks:
     return Marks(
         line["instructions"], tools | later, line["queries"], loads, calls, next(iter(later), ("", ""))
     )
-
-
-def words(text: str) -> Iterator[str]:
-    """What may be a name of a server's tool in a text."""
-    return (word for word in re.findall(r"[\w.:/-]+", text) if _OWN in word)
 
 
 def plain(name: str) -> str:

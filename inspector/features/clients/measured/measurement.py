@@ -5,11 +5,11 @@ import os
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
-from typing import Any, Final
+from typing import Final
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from inspector.cli.location import fixtures_path
 from inspector.cli.run import run
 from inspector.cli.table import say, write_file
 from inspector.clients.client import NAMES, Topic, find_client
-from inspector.core.error import ProtocolError, ToolsightError
+from inspector.core.error import ToolsightError
 from inspector.core.number import count
 from inspector.core.redaction import open_private, private_folder
 from inspector.features.clients.facts import today
@@ -26,11 +26,11 @@ from inspector.features.clients.measured.marks import HTTP, SERVER, SIGN_IN, SMA
 from inspector.features.clients.measured.own_program import frameworks, own_start, variables
 from inspector.features.clients.measured.program import (
     OUTPUT,
-    ended,
     environment,
+    followed,
     installed,
+    is_done,
     printed,
-    running,
     said_last,
     server_commands,
     version,
@@ -40,15 +40,13 @@ from inspector.features.clients.measured.reading import Reading, Said
 from inspector.features.clients.measured.reading_calls import MISFIT
 from inspector.features.clients.measured.reading_http import read_http
 from inspector.features.clients.measured.run_reader import read_run
-from inspector.features.clients.measured.stand_in import StandIn, listening
+from inspector.features.clients.measured.stand_in import LAST_WORDS, StandIn, late, listening, unfinished
 from inspector.features.clients.measured.start import LOG, SLOW, STARTS, Setting, Start, client_start
 from inspector.mcp.reaper import Reaper
 
 _SERVER_LOGS: Final = {"requests": "server.jsonl", "http-requests": "http-server.jsonl"}
 """What the servers note of each conversation, by the folder of its requests."""
-_LAST_WORDS = 2_000
-# A client that has got its last answer may take so long to end.
-_LAST_SECONDS = 15.0
+_LONGER = "--timeout gives it longer; --requests keeps what it sent."
 # One that ends for more calls than this ends for any.
 _MOST_ENDS = 10
 # A client that hangs with all servers is tried with one at a time: it may take so long to ask its model.
@@ -258,8 +256,8 @@ class _Measuring:
             setting = Setting(*about, wire=subject.wire)
             if subject.by_hand:
                 say(_by_hand_text(setting), err=True, exact=True)
-                in_time = await _is_done(subject.timeout, stand_in.done.wait())
-                self.failure = None if in_time else _late(subject, stand_in)
+                in_time = await is_done(subject.timeout, stand_in.done.wait())
+                self.failure = None if in_time else late(stand_in, subject.timeout, _LONGER)
             else:
                 await self._start(stand_in, setting, only_first)
             self.failure = stand_in.failure or self.failure
@@ -269,63 +267,36 @@ class _Measuring:
         subject, found, reaper = self._subject, self._found, Reaper()
         try:
             own = own_start(subject.program, setting) if subject.program else None
-            start = installed(subject.name, own or client_start(subject.name, setting))
+            start = own or client_start(subject.name, setting)
+            start = installed(subject.name, start, ", or add --by-hand to start it yourself")
             self._agree(start)
             if not subject.program:
                 write(start, setting.folder)
             found.version = found.version or await self._version(start, setting, reaper)
-            async with running(start, setting, reaper) as process:
-                ends = (stand_in.begun if only_first else stand_in.done).wait()
-                seconds = _HTTP_SECONDS[subject.slow] if setting.over_http else subject.timeout
-                self._seconds = min(seconds, _FIRST_SECONDS) if only_first else seconds
-                in_time = await _is_done(self._seconds, ends, ended(process))
-                if in_time and stand_in.failure is None and not only_first:
-                    await _is_done(_LAST_SECONDS, ended(process))
-                found.exit_code = process.returncode
+            seconds = _HTTP_SECONDS[subject.slow] if setting.over_http else subject.timeout
+            self._seconds = min(seconds, _FIRST_SECONDS) if only_first else seconds
+            end = (stand_in.begun if only_first else stand_in.done).wait()
+            in_time, found.exit_code = await followed(
+                *(start, setting, reaper, self._seconds, end),
+                lambda: stand_in.failure is None and not only_first,
+            )
         finally:
             reaper.close()
-        self.failure = self._unfinished(stand_in, in_time=in_time)
+        said = printed(self._folder)[-LAST_WORDS:].strip()
+        self.failure = (
+            unfinished(stand_in, found.exit_code, said)
+            if in_time
+            else late(stand_in, subject.timeout, _LONGER, said)
+        )
 
     async def _version(self, start: Start, setting: Setting, reaper: Reaper) -> str:
         if self._subject.program:
             return await asyncio.to_thread(frameworks, self._subject.program, environment(start, setting))
         return await version(start, setting, reaper)
 
-    def _unfinished(self, stand_in: StandIn, *, in_time: bool) -> ProtocolError | None:
-        """Why the conversation did not come to its end, if it did not."""
-        said = printed(self._folder)[-_LAST_WORDS:].strip()
-        if not in_time:
-            return _late(self._subject, stand_in, said)
-        if stand_in.done.is_set():
-            return None
-        heard = count(len(self.talk.exchanges), "request")
-        told = f"the client ended with exit code {self._found.exit_code} after {heard} to its model"
-        return ProtocolError(f"{told}, before all was asked", hint=said)
-
 
 def _agreed(_start: Start) -> None:
     """Who was asked once is not asked again."""
-
-
-async def _is_done(seconds: float, *ends: Coroutine[Any, Any, object]) -> bool:
-    """Whether one of these ends within so many seconds."""
-    tasks = [asyncio.ensure_future(end) for end in ends]
-    try:
-        done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-    return bool(done)
-
-
-def _late(subject: Subject, stand_in: StandIn, said: str = "") -> ProtocolError:
-    seconds = count(subject.timeout, "second")
-    heard = count(len(stand_in.conversation.exchanges), "request")
-    told = f"the client was not done after {seconds} and {heard} to its model"
-    if calls := [tool for _, tool in stand_in.conversation.open_calls]:
-        told += f": what came of {', '.join(calls)} it has not said"
-    hint = "--timeout gives it longer; --requests keeps what it sent."
-    return ProtocolError(told, hint=f"{hint}\n{said}".strip())
 
 
 def _by_hand_text(setting: Setting) -> str:

@@ -7,7 +7,6 @@ looking at it. What it was sent is kept as files, without secrets, until so much
 import asyncio
 import json
 import secrets
-import socket
 import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -16,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 
-from inspector.cli.asgi import LOCAL_HOST, asgi_server
+from inspector.cli.asgi import on_free_port
 from inspector.core.error import ProtocolError, ToolsightError
+from inspector.core.number import count
 from inspector.core.redaction import clean, open_private, private_folder
 from inspector.features.clients.measured.answer import answer, events
 from inspector.features.clients.measured.conversation import Conversation
@@ -34,6 +34,8 @@ _LARGEST_RECORD, _MOST_CONNECTIONS = 64 << 20, 64
 # Of the headers, only these are kept: what the client is, and what it wants of the API.
 _KEPT_HEADERS = ("user-agent", "anthropic-beta", "anthropic-version", "openai-beta", "originator")
 _CHARACTERS_A_TOKEN = 4
+LAST_WORDS: Final = 2_000
+"""Characters of what a client printed last that an error tells."""
 # A client is waited for until its servers are there: so often, for so long.
 _TRIES, _WAIT_SECONDS = 300, 0.1
 
@@ -132,6 +134,24 @@ class StandIn(Struct, eq=False):
                 file.write(text)
 
 
+def unfinished(stand_in: StandIn, exit_code: int | None, said: str) -> ProtocolError | None:
+    """Why the conversation had no end before the client, if it had none; `said` is what that printed last."""
+    if stand_in.done.is_set():
+        return None
+    heard = count(len(stand_in.conversation.exchanges), "request")
+    told = f"the client ended with exit code {exit_code} after {heard} to its model"
+    return ProtocolError(f"{told}, before all was asked", hint=said)
+
+
+def late(stand_in: StandIn, seconds: int, hint: str, said: str = "") -> ProtocolError:
+    """What is told of a client that was not done after so many seconds."""
+    heard = count(len(stand_in.conversation.exchanges), "request")
+    told = f"the client was not done after {count(seconds, 'second')} and {heard} to its model"
+    if calls := [tool for _, tool in stand_in.conversation.open_calls]:
+        told += f": what came of {', '.join(calls)} it has not said"
+    return ProtocolError(told, hint=f"{hint}\n{said}".strip())
+
+
 # So large that no client makes room in it.
 _CONTEXT = 1_000_000
 
@@ -176,17 +196,5 @@ async def listening(stand_in: StandIn) -> AsyncIterator[StandIn]:
 
     methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
     app = Starlette(routes=[Route("/{path:path}", stand_in.respond, methods=methods)])
-    with socket.socket(proto=socket.IPPROTO_TCP) as listener:
-        listener.bind((LOCAL_HOST, 0))
-        stand_in.port = listener.getsockname()[1]
-        server = asgi_server(app)
-        serving = asyncio.create_task(server.serve([listener]))
-        try:
-            while not server.started:
-                await asyncio.sleep(0.01)
-                if serving.done():
-                    serving.result()
-            yield stand_in
-        finally:
-            server.should_exit = server.force_exit = True
-            await serving
+    async with on_free_port(app) as stand_in.port:
+        yield stand_in

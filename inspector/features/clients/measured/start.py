@@ -30,7 +30,7 @@ class Setting(Struct, frozen=True):
     """What a client is started with: a folder for all its files, its model's address, and its servers.
 
     `servers` are command lines by name, or with `over_http` an address each. All of them write to `log`; if
-    `slow`, some calls take long. `wire` is the API to its model, if it can speak several.
+    `slow`, some calls take long. `wire` is the API to its model, if it can speak several. It is `asked` this.
     """
 
     folder: Path
@@ -41,6 +41,7 @@ class Setting(Struct, frozen=True):
     slow: bool = True
     over_http: bool = False
     wire: str = ""
+    asked: str = _ASKED
 
     def entries(self, shape: Mapping[str, Any]) -> Mapping[str, Any]:
         """The servers as a client's configuration has them, by name."""
@@ -105,7 +106,7 @@ def client_start(name: str, setting: Setting) -> Start:
     entries = dict(setting.entries(shape))
     entries |= {name: {**entries[name], **how.get("first", {})} for name in list(entries)[:1]}
     values = {
-        "{asked}": _ASKED,
+        "{asked}": setting.asked,
         "{address}": setting.address,
         "{openai}": setting.openai,
         "{model}": setting.model or how.get("model", "stand-in"),
