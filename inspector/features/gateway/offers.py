@@ -72,9 +72,10 @@ class ServerOffers:
         known = self._places.get(f"resources {uri}")
         servers = [known[0]] if known is not None and known[0] in each else list(each)
         why = f"no server has the resource {uri}"
-        for waiting.server in servers:
+        for server in servers:
+            waiting.server = server
             try:
-                return await _asked(each[waiting.server], waiting, {"uri": uri})
+                return await _asked(each[server], waiting, {"uri": uri})
             except ToolsightError as error:
                 why = error.message
         is_modern = waiting.context.protocol_version in MODERN_PROTOCOL_VERSIONS
