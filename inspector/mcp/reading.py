@@ -17,14 +17,15 @@ from inspector.core.number import count
 from inspector.core.server import Era, ServerInfo
 from inspector.mcp.pace import size_text
 from inspector.mcp.port import ServerLink
-from inspector.schema.json_value import JsonObject, as_list, as_object, as_text
+from inspector.schema.json_value import JsonObject, as_list, as_object, as_objects, as_text
 from inspector.schema.reading import names
 
 # What is listed.
 
 Redact = Callable[[str], str]
-Kind = Literal["resources", "prompts"]
+Kind = Literal["resources", "prompts", "skills"]
 KINDS: tuple[Kind, ...] = ("resources", "prompts")
+"""Those that a server declares by their names; skills are an extension (SEP-2640)."""
 MOST_LISTED = 10_000
 # No form asks for more.
 _MOST_ARGUMENTS = 50
@@ -34,6 +35,7 @@ _LISTS: Mapping[Kind, tuple[tuple[str, str, str], ...]] = {
         ("resources/templates/list", "resourceTemplates", "uriTemplate"),
     ),
     "prompts": (("prompts/list", "prompts", "name"),),
+    "skills": (("skills/list", "skills", "uri"),),
 }
 
 
@@ -51,7 +53,10 @@ class Argument(Struct, frozen=True):
 
 
 class Offer(Struct, frozen=True):
-    """An entry of a list. `id` is its URI, its URI template or a prompt's name; `size` is in bytes."""
+    """An entry of a list. `id` is its URI, its URI template or a prompt's name; `size` is in bytes.
+
+    A skill's size is that of its `files`.
+    """
 
     list: str
     id: str
@@ -60,6 +65,7 @@ class Offer(Struct, frozen=True):
     mime: str = ""
     size: int | None = None
     arguments: tuple[Argument, ...] = ()
+    files: int = 0
 
     @property
     def key(self) -> str:
@@ -146,15 +152,18 @@ def _offer(entry: object, name: str, key: str, redact: Redact) -> Offer | None:
     id_ = entry.get(key) if isinstance(entry, Mapping) else None
     if not isinstance(entry, Mapping) or not isinstance(id_, str) or not id_:
         return None
-    size = entry.get("size")
+    told = {**as_object(entry.get("frontmatter")), **entry}
+    files = as_objects(entry.get("resources"))
+    sizes = [size for one in files or [dict(entry)] if type(size := one.get("size")) is int]
     return Offer(
         name,
         id_,
-        redact(as_text(entry.get("title")) or as_text(entry.get("name")) or id_),
-        redact(as_text(entry.get("description"))),
+        redact(as_text(told.get("title")) or as_text(told.get("name")) or id_),
+        redact(as_text(told.get("description"))),
         as_text(entry.get("mimeType")),
-        size if isinstance(size, int) and not isinstance(size, bool) else None,
+        sum(sizes) if sizes else None,
         _arguments(as_list(entry.get("arguments"))),
+        len(files),
     )
 
 

@@ -114,6 +114,8 @@ def check_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
         told = ", ".join(f"{state} in {number}" for state, number in sorted(lists.items()))
         loaded = ", ".join(f"{body} in {number}" for body, number in bodies.items() if body) or "nowhere"
         yield f"{skill.path}: list: {told or 'nowhere'}; body: {loaded}"
+    gone = {fault.skill.path for fault in faults(found, skills)}
+    yield f"{count(len(skills), 'skill')}, {len(gone)} gone in a client"
 
 
 def faults(found: Inventory, skills: Sequence[Skill]) -> list[Fault]:

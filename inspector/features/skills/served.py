@@ -1,34 +1,37 @@
-"""Skills that servers serve: by SEP-2640 (`skills/list`, `skills/get`), or as `skill://` resources alone."""
+"""Skills that servers serve: by SEP-2640 (`skills/list`), or as `skill://` resources alone."""
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import chain
 
 from msgspec import Struct
 
-from inspector.core.error import ToolsightError
 from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table, cut
 from inspector.core.text import one_line
 from inspector.features.skills.facts import measured
 from inspector.features.skills.rule import RULES
-from inspector.mcp.reading import Offers, declares
-from inspector.schema.json_value import as_object, as_objects, as_text
+from inspector.mcp.reading import Offer, declares
 from inspector.session.workbench import Workbench
 
 _SCHEME, _FILE = "skill://", "/SKILL.md"
-_MOST_PAGES, _LONGEST = 100, 200
-_LISTS = (("skills/list", "skills"), ("resources/list", "resources"))
+_LONGEST = 200
+_UNKNOWN_METHOD = "-32601"
 
 
 class ServedSkill(Struct, frozen=True):
-    """A skill as its server lists it, `by` which method. It may leave out `files` and their `bytes`."""
+    """A skill as its server lists it, `by` which method; `size` is that of its `files`, in bytes."""
 
     server: str
     skill: str
     description: str
     uri: str
     by: str
-    files: int | None = None
-    bytes: int | None = None
+    files: int
+    size: int | None
+
+    @classmethod
+    def of(cls, server: str, one: Offer) -> "ServedSkill":
+        """The skill of an entry."""
+        return cls(server, one.name, one.description, one.id, f"{one.list}/list", one.files, one.size)
 
 
 async def served_skills(bench: Workbench) -> tuple[list[ServedSkill], list[str]]:
@@ -36,53 +39,26 @@ async def served_skills(bench: Workbench) -> tuple[list[ServedSkill], list[str]]
     skills, problems = dict[tuple[str, str], ServedSkill](), list[str]()
     for server, state in bench.state.servers.items():
         offers = bench.offers(server)
-        for method, key in _LISTS:
-            # Which extensions there are, a server that speaks an older revision may not be able to say.
-            if offers is None or (key == "resources" and not (state.info and declares(state.info, key))):
-                continue
-            try:
-                for one in await _listed(offers, server, method, key):
-                    skills.setdefault((server, one.uri), one)
-            except ToolsightError as error:
-                if "-32601" not in error.message:
-                    problems.append(f"{server}: {error.message}")
+        if offers is None or state.info is None:
+            continue
+        # In older revisions no server can say which extensions it has.
+        lists = [await offers.listed("skills")]
+        lists += [await offers.listed("resources")] if declares(state.info, "resources") else []
+        for one in chain.from_iterable(each.offers for each in lists):
+            is_file = one.id.startswith(_SCHEME) and one.id.endswith(_FILE) and not one.is_template
+            if one.list == "skills" or is_file:
+                skills.setdefault((server, one.id), ServedSkill.of(server, one))
+        told = chain.from_iterable(each.troubles for each in lists)
+        problems += (f"{server}: {one}" for one in told if _UNKNOWN_METHOD not in one)
     return list(skills.values()), problems
-
-
-async def _listed(offers: Offers, server: str, method: str, key: str) -> list[ServedSkill]:
-    """The skills of all pages, up to one whose cursor was there before."""
-    found, params, seen = list[ServedSkill](), dict[str, Any](), set[str]()
-    for _ in range(_MOST_PAGES):
-        page = await offers.link.request(method, params, timeout=offers.seconds)
-        found += filter(None, (_read(server, method, entry) for entry in as_objects(page.get(key))))
-        cursor = page.get("nextCursor")
-        if not isinstance(cursor, str) or cursor in seen:
-            break
-        seen.add(cursor)
-        params = {"cursor": cursor}
-    return found
-
-
-def _read(server: str, method: str, entry: dict[str, Any]) -> ServedSkill | None:
-    """The skill of an entry; None for a resource that is none."""
-    uri, told = as_text(entry.get("uri")), as_object(entry.get("frontmatter")) or entry
-    name = as_text(told.get("name")) or uri.removesuffix(_FILE).rpartition("/")[2]
-    found = ServedSkill(server, name, as_text(told.get("description")), uri, method)
-    if method == "resources/list":
-        return found if uri.startswith(_SCHEME) and uri.endswith(_FILE) else None
-    if not isinstance(entry.get("resources"), list):
-        return found
-    files = as_objects(entry["resources"])
-    size = sum(file["size"] for file in files if isinstance(file.get("size"), int))
-    return ServedSkill(server, name, found.description, uri, method, len(files), size)
 
 
 _SERVED = (
     Column("server", kind=NAME),
     Column("skill"),
     Column("description", lambda one: cut(one_line(one.description), _LONGEST)),
-    Column("files", kind=NUMBER),
-    Column("bytes", kind=COUNT),
+    Column("files", lambda one: one.files or None, NUMBER),
+    Column("bytes", "size", COUNT),
     Column("listed by", "by"),
 )
 

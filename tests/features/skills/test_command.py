@@ -76,7 +76,8 @@ def test_a_check_quotes_the_line_and_fails(toolsight: Toolsight) -> None:
     assert "gone in 6 of 11 clients because of this (4 say nothing): copilot-cli" in done.stdout
     assert "list: gone in 6, whole in 5; body: whole in 5" in done.stdout
     assert toolsight("skills", "--check", "--client", "codex").exit_code == 0
-    assert toolsight("skills", "notes", "--check").exit_code == 0
+    done = toolsight("skills", "notes", "--check")
+    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "2 skills, 0 gone in a client")
 
 
 def test_a_check_names_what_is_lost_with_an_emptied_folder(toolsight: Toolsight, project: Path) -> None:
@@ -132,5 +133,5 @@ def test_servers_skills_are_listed_as_shown_by_nobody(toolsight: Toolsight, mode
     assert "shown by no client of those measured: claude-code 2.1.332" in printed
     names = [(one["skill"], one["by"]) for one in data["skills"]]
     assert names == [(name, by or "resources/list") for name in skill_server.ABOUT]
-    assert [one["files"] for one in data["skills"]] == ([2, 1] if not mode else [None, None])
+    assert [one["files"] for one in data["skills"]] == ([2, 1] if not mode else [0, 0])
     assert ("the list is broken" in str(data["problems"])) is (mode == "broken")
