@@ -14,7 +14,7 @@ from inspector.config.file import is_folder
 from inspector.core.error import ConfigError
 from inspector.core.report import NUMBER, TWO, Column, Table, cut
 from inspector.core.text import closest, one_line
-from inspector.features.skills.facts import check_report, faults, inventory_json, list_report, skill_report
+from inspector.features.skills.facts import check_report, inventory_json, list_report, skill_report
 from inspector.features.skills.inventory import Inventory
 from inspector.features.skills.rule import RULES
 from inspector.features.skills.served import served_report, served_skills
@@ -76,7 +76,7 @@ def skills(
     tokens = TiktokenCounter("").count
     report = skill_report(found, wanted) if name else list_report(found, tokens, terminal_width())
     show(inventory_json(found, tokens, wanted), check_report(found, wanted) if is_check else report)
-    if is_check and faults(found, wanted):
+    if is_check and found.faults(wanted):
         sys.exit(Exit.GATE)
 
 

@@ -44,7 +44,7 @@ def _tokens(rule: SkillRule, listed: Sequence[Shown], count: Counter) -> int:
         longer = count(one.name) - _NAME
         if one.text or not cost.name:
             longer += cost.paths * (count(str(one.skill.path)) - _PATH)
-            total += max(cost.entry + longer, 1.0) + count(one.text)
+            total += cost.entry + longer + count(one.text)
         else:
             total += max(cost.name + longer, 1.0)
     return round(total)

@@ -11,7 +11,7 @@ from inspector.core.number import count
 from inspector.core.report import COUNT, NAME, NOTHING, TENTHS, Block, Column, Fact, Facts, Table, cut
 from inspector.core.text import one_line
 from inspector.features.skills.cost import Counter, ListCost, list_cost
-from inspector.features.skills.inventory import Duplicate, Fault, Inventory
+from inspector.features.skills.inventory import Fault, Inventory
 from inspector.features.skills.rule import SkillRule
 from inspector.features.skills.shown import Shown, State
 from inspector.features.skills.skill import Skill
@@ -30,9 +30,9 @@ _COSTS = (
     Column("skills", "listed", COUNT),
     Column("described", kind=COUNT),
     Column("whole", kind=COUNT),
-    Column("ends after", lambda cost: cost.last or NOTHING),
+    Column("last described", lambda cost: cost.last or NOTHING),
     Column("off by", "rule.cost.off", TENTHS),
-    Column("not known", lambda cost: cost.rule.cost.unknown or NOTHING),
+    Column("unknown", lambda cost: cost.rule.cost.unknown or NOTHING),
 )
 
 
@@ -75,14 +75,15 @@ def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block
     yield f"{count(len(found.skills), 'skill')}: {named}"
     lists = costs(found, tokens)
     clients = [cost.rule.client for cost in lists]
-    rows = tuple((name, *(_state(found.best(name, one)) for one in clients)) for name in found.by_name())
+    cells = [found.best(client) for client in clients]
+    rows = tuple((name, *(_state(one.get(name)) for one in cells)) for name in found.by_name())
     shown = next(side_by_side(Table("", ("skill", *clients), rows, notes=(_LEGEND,)), width))
     yield shown
     if left := clients[len(shown.headers) - 1 :]:
         yield f"a wider terminal and --json also show: {', '.join(left)}"
-    yield Table.of(_COSTS, lists, "What each list takes in the first request", (_ESTIMATE,))
+    yield Table.of(_COSTS, lists, "What each list costs in the first request", (_ESTIMATE,))
     if others := [rule.client for rule in found.rules if rule.client not in clients]:
-        yield f"no skill where it looks: {', '.join(others)}"
+        yield f"find no skill here: {', '.join(others)}"
     yield "`toolsight skills NAME` says why, `toolsight skills --check` what is gone."
 
 
@@ -97,48 +98,43 @@ def skill_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
             who = ", ".join(rule.client for rule in found.rules if rule.executes) or "none of these"
             facts.append(Fact("runs", f"{', '.join(skill.commands)} once it is loaded: {who}", warns=True))
         yield Facts(tuple(facts), str(skill.path))
-        yield Table.of(_SHOWN, found.of_skill(skill))
-    yield from _duplicates(one for one in found.duplicates() if one.name == skills[0].name)
+        yield Table.of(_SHOWN, found.by_path()[skill.path])
+    yield from _duplicates(found, skills)
     yield f"measured: {measured(found.rules)}"
 
 
 def check_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
     """What is gone because of which line, names that are there twice, and what each list and body has."""
-    for fault in faults(found, skills):
-        yield from _fault(found, fault)
-    names = {skill.name for skill in skills}
-    yield from _duplicates(one for one in found.duplicates() if one.name in names)
+    gone, by_path = found.faults(skills), found.by_path()
+    for fault in gone:
+        yield from _fault(fault, len(by_path[fault.skill.path]))
+    yield from _duplicates(found, skills)
     for skill in skills:
-        every = found.of_skill(skill)
+        every = by_path[skill.path]
         lists, bodies = (Numbers(states) for states in ((o.state for o in every), (o.body for o in every)))
         told = ", ".join(f"{state} in {number}" for state, number in sorted(lists.items()))
         loaded = ", ".join(f"{body} in {number}" for body, number in bodies.items() if body) or "nowhere"
         yield f"{skill.path}: list: {told or 'nowhere'}; body: {loaded}"
-    gone = {fault.skill.path for fault in faults(found, skills)}
-    yield f"{count(len(skills), 'skill')}, {len(gone)} gone in a client"
+    yield f"{count(len(skills), 'skill')}, {len({one.skill.path for one in gone})} gone in a client"
 
 
-def faults(found: Inventory, skills: Sequence[Skill]) -> list[Fault]:
-    """Those of these skills."""
-    return [one for one in found.faults() if any(one.skill is skill for skill in skills)]
-
-
-def _fault(found: Inventory, fault: Fault) -> Iterator[str]:
+def _fault(fault: Fault, clients: int) -> Iterator[str]:
     yield f"{fault.skill.path}{f':{fault.flaw.line}' if fault.flaw.line else ''}: {fault.flaw}"
     if fault.quoted:
         yield f"    {cut(one_line(fault.quoted), _LONGEST)}"
     silent = sum(not rule.tells for rule in fault.clients)
-    of = count(len(found.of_skill(fault.skill)), "client")
+    of = count(clients, "client")
     names = ", ".join(rule.client for rule in fault.clients)
     yield f"  ✕ gone in {len(fault.clients)} of {of} because of this ({silent} say nothing): {names}"
     for client, number in Numbers(one.rule.client for one in fault.others).items():
         yield f"  ✕ {count(number, 'other skill')} with it in {client}"
 
 
-def _duplicates(found: Iterator[Duplicate]) -> Iterator[str]:
-    for one in found:
+def _duplicates(found: Inventory, skills: Sequence[Skill]) -> Iterator[str]:
+    for one in found.duplicates(skills):
         texts = len({skill.whole for skill in one.skills})
-        yield f"{one.name}: {count(len(one.skills), 'skill')} of this name, {count(texts, 'text')}; shown is"
+        same = "the same text" if texts == 1 else f"{texts} different texts"
+        yield f"{one.name}: {len(one.skills)} skills share this name, with {same}. Clients show:"
         by_winner: dict[str, list[str]] = {}
         for client, skills in one.winners.items():
             by_winner.setdefault(" and ".join(str(s.path) for s in skills) or "none", []).append(client)
@@ -150,31 +146,31 @@ def inventory_json(found: Inventory, tokens: Counter, skills: Sequence[Skill]) -
     lists = [_cost_json(cost) for cost in costs(found, tokens)]
     winners = (
         {"skill": one.name, "client": client, "paths": [str(skill.path) for skill in shown]}
-        for one in found.duplicates()
+        for one in found.duplicates(skills)
         for client, shown in one.winners.items()
     )
     gone = (
         {"path": str(one.skill.path), "line": one.flaw.line, "why": str(one.flaw), "quoted": one.quoted}
         | {"clients": [rule.client for rule in one.clients], "others": len(one.others)}
-        for one in faults(found, skills)
+        for one in found.faults(skills)
     )
-    rules = ({"client": rule.client, "version": rule.version, "date": rule.date} for rule in found.rules)
-    every = [_skill_json(found, one) for one in skills]
-    return {"skills": every, "lists": lists, "gone": [*gone], "winners": [*winners], "measured": [*rules]}
+    by_path = found.by_path()
+    every = [_skill_json(one, by_path[one.path]) for one in skills]
+    return {"skills": every, "lists": lists, "gone": [*gone], "winners": [*winners]}
 
 
 def _cost_json(cost: ListCost) -> dict[str, Any]:
     told, rule = to_builtins(cost), cost.rule
     del told["rule"]
-    by = {"stands_in": rule.stands, "order": rule.order, "off": rule.cost.off, "not_known": rule.cost.unknown}
-    return {"client": rule.client, **told, **by}
+    by = {"stands_in": rule.stands, "order": rule.order, "off": rule.cost.off, "unknown": rule.cost.unknown}
+    return {"client": rule.client, "version": rule.version, "measured": rule.date, **told, **by}
 
 
-def _skill_json(found: Inventory, skill: Skill) -> dict[str, Any]:
+def _skill_json(skill: Skill, shown: Sequence[Shown]) -> dict[str, Any]:
     clients = (
         {"client": one.rule.client, "state": one.state, "name": one.name, "text": one.text, "why": one.why}
         | {"line": one.line, "by": str(one.by.path) if one.by else "", "note": one.note, "body": one.body}
-        for one in found.of_skill(skill)
+        for one in shown
     )
     flaws = [to_builtins(one) | {"says": str(one)} for one in skill.flaws]
     told = {"skill": skill.name, "path": str(skill.path), "place": skill.place.label}

@@ -1,6 +1,7 @@
 """All skills of a folder and of HOME in all clients: what leaves them out, and which have the same name."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
@@ -57,31 +58,42 @@ class Inventory(Struct, frozen=True):
             found.setdefault(one.name, []).append(one)
         return found
 
-    def of_skill(self, skill: Skill) -> list[Shown]:
-        """What each client makes of one."""
-        return [one for every in self.shown.values() for one in every if one.skill is skill]
+    def by_path(self) -> dict[Path, list[Shown]]:
+        """What each client makes of a skill, by its file."""
+        found: dict[Path, list[Shown]] = {one.path: [] for one in self.skills}
+        for one in chain.from_iterable(self.shown.values()):
+            found[one.skill.path].append(one)
+        return found
 
-    def best(self, name: str, client: str) -> Shown | None:
-        """What a client shows of the skills of a name; None if none stands where it looks."""
-        found = (one for one in self.shown[client] if one.skill.name == name)
-        return min(found, key=lambda one: _BEST.index(one.state), default=None)
+    def best(self, client: str) -> dict[str, Shown]:
+        """By name, what a client shows at best of the skills of a name that stand where it looks."""
+        found = sorted(self.shown[client], key=lambda one: _BEST.index(one.state), reverse=True)
+        return {one.skill.name: one for one in found}
 
-    def faults(self) -> Iterator[Fault]:
-        """What leaves skills out, each cause with all clients."""
+    def faults(self, skills: Sequence[Skill]) -> list[Fault]:
+        """What leaves these out, each cause with all clients."""
         causes: dict[tuple[Path, Flaw], list[Shown]] = {}
-        for every in self.shown.values():
-            for one in every:
-                if one.state is State.GONE and one.flaw is not None:
-                    causes.setdefault(((one.by or one.skill).path, one.flaw), []).append(one)
-        for (path, flaw), found in causes.items():
-            own = [one for one in found if one.by is None]
-            others = tuple(one for one in found if one.by is not None)
-            skill = next(one for one in self.skills if one.path == path)
-            yield Fault(skill, flaw, tuple(one.rule for one in own), others)
+        for one in chain.from_iterable(self.shown.values()):
+            if one.state is State.GONE and one.flaw is not None:
+                causes.setdefault(((one.by or one.skill).path, one.flaw), []).append(one)
+        wanted = {one.path: one for one in skills}
+        return [
+            Fault(
+                wanted[path],
+                flaw,
+                tuple(one.rule for one in found if one.by is None),
+                tuple(one for one in found if one.by is not None),
+            )
+            for (path, flaw), found in causes.items()
+            if path in wanted
+        ]
 
-    def duplicates(self) -> Iterator[Duplicate]:
-        """The names that several skills have, as far as any client finds more than one of them."""
-        for name, skills in self.by_name().items():
+    def duplicates(self, skills: Sequence[Skill]) -> Iterator[Duplicate]:
+        """Those of these skills' names that several have, as far as any client finds more than one."""
+        wanted = {one.name for one in skills}
+        for name, same in self.by_name().items():
+            if name not in wanted or len(same) < 2:
+                continue
             own = {
                 client: [one for one in every if one.skill.name == name]
                 for client, every in self.shown.items()
@@ -92,7 +104,7 @@ class Inventory(Struct, frozen=True):
                 if len(found) > 1
             }
             if winners:
-                yield Duplicate(name, tuple(skills), winners)
+                yield Duplicate(name, tuple(same), winners)
 
     def tools(self, client: str = "") -> tuple[Tool, ...]:
         """The skills as a search reads them: as a client shows them, else with their whole descriptions."""

@@ -65,22 +65,26 @@ class Shown(Struct, frozen=True):
 def shown_in(rule: SkillRule, skills: Sequence[Skill]) -> tuple[Shown, ...]:
     """The skills that stand where the client looks, in the order of its list; what is gone or hidden last."""
     placed = [one for one in skills if rule.client in one.place.clients]
-    found = list(_without_losers(rule, [_emptied(rule, one, placed) or _alone(rule, one) for one in placed]))
+    causes = [
+        (scope, one, flaw)
+        for scope, kinds in rule.empties.items()
+        for one in placed
+        if (flaw := one.flaw(*kinds))
+    ]
+    found = list(_without_losers(rule, [_emptied(rule, one, causes) or _alone(rule, one) for one in placed]))
     listed = [one for one in found if one.is_listed]
     if rule.order != "disk":
         listed.sort(key=lambda one: one.name, reverse=rule.order == "reverse")
     return (*_within_budget(rule, listed), *(one for one in found if not one.is_listed))
 
 
-def _emptied(rule: SkillRule, skill: Skill, placed: Sequence[Skill]) -> Shown | None:
+def _emptied(rule: SkillRule, skill: Skill, causes: Sequence[tuple[str, Skill, Flaw]]) -> Shown | None:
     """Gone for what a file of its folder, or of the list, says; None if none does that."""
-    for scope, kinds in rule.empties.items():
-        for other in (skill, *placed):
-            if (flaw := other.flaw(*kinds)) and (scope == "list" or other.place == skill.place):
-                by = None if other is skill else other
-                where = f", in {other.path}" if by else ""
-                why = f"the whole {scope} is gone: {flaw}{where}"
-                return Shown(skill, rule, State.GONE, skill.name, why=why, flaw=flaw, by=by)
+    for scope, other, flaw in sorted(causes, key=lambda cause: cause[1] is not skill):
+        if scope == "list" or other.place == skill.place:
+            by = None if other is skill else other
+            why = f"the whole {scope} is gone: {flaw}{f', in {other.path}' if by else ''}"
+            return Shown(skill, rule, State.GONE, skill.name, why=why, flaw=flaw, by=by)
     return None
 
 
@@ -94,7 +98,7 @@ def _alone(rule: SkillRule, skill: Skill) -> Shown:
     if not is_unread and (flaw := skill.flaw(*rule.hides)):
         return replace(shown, state=State.HIDDEN, why=str(flaw), flaw=flaw, note=rule.hides[flaw.kind])
     if rule.kept == 0:
-        return replace(shown, state=State.NAME, why="it lists names alone")
+        return replace(shown, state=State.NAME, why="this client lists names only")
     if skill.flaw(*rule.always):
         return replace(shown, text=skill.body.strip(), note="its body is in every request")
     return _with_text(rule, shown)
@@ -111,7 +115,9 @@ def _with_text(rule: SkillRule, shown: Shown) -> Shown:
     if not text:
         return replace(shown, state=State.NAME, why=str(flaw or "no text to show"), note="")
     if rule.block and skill.block and "\n" in text:
-        return replace(shown, state=State.CUT, text=text.partition("\n")[0], why="its first line is shown")
+        return replace(
+            shown, state=State.CUT, text=text.partition("\n")[0], why="only its first line is shown"
+        )
     if rule.kept is not None and len(text) > rule.kept:
         why = f"{rule.kept:,} of {count(len(text), 'character')} are shown"
         return replace(shown, state=State.CUT, text=text[: rule.kept], why=why)
@@ -150,7 +156,7 @@ def _without_losers(rule: SkillRule, found: Sequence[Shown]) -> Iterator[Shown]:
         elif rule.wins == "all":
             yield replace(one, note=f"a call gives the body of {winner.skill.path}")
         else:
-            why = f"{winner.skill.path} has the same name, and wins"
+            why = f"{winner.skill.path} has the same name and wins"
             yield Shown(one.skill, rule, State.GONE, one.name, why=why, by=winner.skill)
 
 

@@ -144,6 +144,12 @@ def test_what_stands_in_place_of_a_description(tmp_path: Path, client: str, row:
     assert shown.text == text
 
 
+def test_front_matter_that_a_client_does_not_see_hides_nothing(tmp_path: Path) -> None:
+    text = "\n" + _md("disable-model-invocation: true")
+    (shown,) = _in("claude", tmp_path, {"odd": text})
+    assert (shown.state, shown.text) == (State.WHOLE, "---")
+
+
 def test_when_to_use_it_is_shown_by_two_clients(tmp_path: Path) -> None:
     text = _md("when_to_use: Under.", "when-to-use: Hyphen.")
     found = {client: _in(client, tmp_path / client, {"odd": text})[0].text for client in _NAMES}
