@@ -1,10 +1,10 @@
 """`toolsight skills`: what real clients show of the skills in a folder, in HOME, and on servers."""
 
 import sys
+from itertools import starmap
 from pathlib import Path
 
 import click
-from msgspec import to_builtins
 
 from inspector.cli.launch import run_headless
 from inspector.cli.options import COMMON, Options, as_json, session_command
@@ -12,21 +12,21 @@ from inspector.cli.run import Exit
 from inspector.cli.table import show, terminal_width
 from inspector.config.file import is_folder
 from inspector.core.error import ConfigError
-from inspector.core.report import NUMBER, TWO, Column, Table, cut
-from inspector.core.text import closest, one_line
-from inspector.features.skills.facts import check_report, inventory_json, list_report, skill_report
+from inspector.core.report import NUMBER, TWO, Column, Table
+from inspector.core.text import closest
+from inspector.features.skills.facts import check_report, inventory_json, list_report, shortened, skill_report
 from inspector.features.skills.inventory import Inventory
 from inspector.features.skills.rule import RULES
-from inspector.features.skills.served import served_report, served_skills
+from inspector.features.skills.served import served_json, served_report, served_skills
 from inspector.session.workbench import Workbench
 from inspector.tokens.counter import TiktokenCounter
 
-_RESULTS, _LONGEST = 5, 100
+_RESULTS = 5
 _HITS = (
     Column("", lambda hit: f"{hit[0]}.", NUMBER),
     Column("skill", lambda hit: hit[1]),
     Column("score", lambda hit: hit[2], TWO),
-    Column("what is searched", lambda hit: cut(one_line(hit[3]), _LONGEST)),
+    Column("what is searched", lambda hit: shortened(hit[3])),
 )
 
 
@@ -100,7 +100,8 @@ def _serve(name: str, chosen: Options) -> None:
 
     async def work(bench: Workbench) -> None:
         served, problems = await served_skills(bench)
-        wanted = [one for one in served if name in ("", one.skill, one.uri)]
-        show({"skills": to_builtins(wanted), "problems": problems}, served_report(wanted, problems))
+        wanted = [pair for pair in served if name in ("", pair[1].name, pair[1].id)]
+        data = {"skills": list(starmap(served_json, wanted)), "problems": problems}
+        show(data, served_report(wanted, problems))
 
     run_headless(chosen, work, listing=True)

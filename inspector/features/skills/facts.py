@@ -9,7 +9,6 @@ from msgspec import to_builtins
 from inspector.cli.table import side_by_side
 from inspector.core.number import count
 from inspector.core.report import COUNT, NAME, NOTHING, TENTHS, Block, Column, Fact, Facts, Table, cut
-from inspector.core.text import one_line
 from inspector.features.skills.cost import Counter, ListCost, list_cost
 from inspector.features.skills.inventory import Fault, Inventory
 from inspector.features.skills.rule import SkillRule
@@ -55,6 +54,11 @@ _SHOWN = (
 )
 
 
+def shortened(text: str) -> str:
+    """The beginning of a text as one line, in which what controls a terminal stays to be seen."""
+    return cut(" ".join(text.split()), _LONGEST)
+
+
 def measured(rules: Iterable[SkillRule]) -> str:
     """With which versions of clients."""
     return f"{', '.join(f'{rule.client} {rule.version}' for rule in rules)} (2026-11-28)"
@@ -90,7 +94,7 @@ def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block
 def skill_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
     """Everything about the skills of one name."""
     for skill in skills:
-        text = f"{len(skill.description):,} characters: {cut(one_line(skill.description), _LONGEST)}"
+        text = f"{len(skill.description):,} characters: {shortened(skill.description)}"
         facts = [Fact("description", text), Fact("body", f"{len(skill.body):,} characters")]
         for one in skill.flaws:
             facts.append(Fact("flaw", f"line {one.line}: {one}" if one.line else str(one), warns=True))
@@ -121,7 +125,7 @@ def check_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
 def _fault(fault: Fault, clients: int) -> Iterator[str]:
     yield f"{fault.skill.path}{f':{fault.flaw.line}' if fault.flaw.line else ''}: {fault.flaw}"
     if fault.quoted:
-        yield f"    {cut(one_line(fault.quoted), _LONGEST)}"
+        yield f"    {shortened(fault.quoted)}"
     silent = sum(not rule.tells for rule in fault.clients)
     of = count(clients, "client")
     names = ", ".join(rule.client for rule in fault.clients)

@@ -26,8 +26,7 @@ class Fault(Struct, frozen=True):
     @property
     def quoted(self) -> str:
         """The line as it stands there; "" if it is no line's fault."""
-        lines = self.skill.whole.splitlines()
-        return lines[self.flaw.line - 1] if 0 < self.flaw.line <= len(lines) else ""
+        return self.skill.whole.split("\n")[self.flaw.line - 1].strip() if self.flaw.line else ""
 
 
 class Duplicate(Struct, frozen=True):

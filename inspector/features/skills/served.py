@@ -2,36 +2,19 @@
 
 from collections.abc import Iterator
 from itertools import chain
+from typing import Any
 
-from msgspec import Struct
-
-from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table, cut
-from inspector.core.text import one_line
-from inspector.features.skills.facts import measured
+from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table
+from inspector.features.skills.facts import measured, shortened
 from inspector.features.skills.rule import RULES
 from inspector.mcp.reading import Offer, declares
 from inspector.session.workbench import Workbench
 
 _SCHEME, _FILE = "skill://", "/SKILL.md"
-_LONGEST = 200
 _UNKNOWN_METHOD = "-32601"
 
-
-class ServedSkill(Struct, frozen=True):
-    """A skill as its server lists it, `by` which method; `size` is that of its `files`, in bytes."""
-
-    server: str
-    skill: str
-    description: str
-    uri: str
-    by: str
-    files: int
-    size: int | None
-
-    @classmethod
-    def of(cls, server: str, one: Offer) -> "ServedSkill":
-        """The skill of an entry."""
-        return cls(server, one.name, one.description, one.id, f"{one.list}/list", one.files, one.size)
+ServedSkill = tuple[str, Offer]
+"""A skill behind the name of its server."""
 
 
 async def served_skills(bench: Workbench) -> tuple[list[ServedSkill], list[str]]:
@@ -47,19 +30,25 @@ async def served_skills(bench: Workbench) -> tuple[list[ServedSkill], list[str]]
         for one in chain.from_iterable(each.offers for each in lists):
             is_file = one.id.startswith(_SCHEME) and one.id.endswith(_FILE) and not one.is_template
             if one.list == "skills" or is_file:
-                skills.setdefault((server, one.id), ServedSkill.of(server, one))
+                skills.setdefault((server, one.id), (server, one))
         told = chain.from_iterable(each.troubles for each in lists)
         problems += (f"{server}: {one}" for one in told if _UNKNOWN_METHOD not in one)
     return list(skills.values()), problems
 
 
+def served_json(server: str, one: Offer) -> dict[str, Any]:
+    """A skill as its server lists it; its `bytes` are those of its files."""
+    told = {"server": server, "skill": one.name, "description": one.description, "uri": one.id}
+    return {**told, "by": f"{one.list}/list", "files": one.files, "bytes": one.size}
+
+
 _SERVED = (
-    Column("server", kind=NAME),
-    Column("skill"),
-    Column("description", lambda one: cut(one_line(one.description), _LONGEST)),
-    Column("files", lambda one: one.files or None, NUMBER),
-    Column("bytes", "size", COUNT),
-    Column("listed by", "by"),
+    Column("server", lambda pair: pair[0], NAME),
+    Column("skill", lambda pair: pair[1].name),
+    Column("description", lambda pair: shortened(pair[1].description)),
+    Column("files", lambda pair: pair[1].files or None, NUMBER),
+    Column("bytes", lambda pair: pair[1].size, COUNT),
+    Column("listed by", lambda pair: f"{pair[1].list}/list"),
 )
 
 

@@ -106,6 +106,13 @@ def test_what_a_skill_says_cannot_control_the_terminal(toolsight: Toolsight, tmp
     )
 
 
+def test_a_check_shows_what_controls_a_terminal(toolsight: Toolsight, tmp_path: Path) -> None:
+    write(tmp_path / "many", "bad", "---\nname: bad\ndescription: Re\x1b[2Jd\n---\n")
+    printed = toolsight("skills", str(tmp_path / "many"), "--check").stdout
+    assert "bad/SKILL.md:3: not YAML" in printed
+    assert "description: Re\\x1b[2Jd" in printed
+
+
 @pytest.mark.usefixtures("project")
 def test_a_wrong_name_is_told_with_the_nearest(toolsight: Toolsight) -> None:
     done = toolsight("skills", "note")
