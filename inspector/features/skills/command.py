@@ -104,4 +104,5 @@ def _serve(name: str, chosen: Options) -> None:
         data = {"skills": list(starmap(served_json, wanted)), "problems": problems}
         show(data, served_report(wanted, problems))
 
-    run_headless(chosen, work, listing=True)
+    if not run_headless(chosen, work, listing=True):
+        sys.exit(Exit.FAILED)

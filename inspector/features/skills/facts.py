@@ -19,7 +19,7 @@ _SIGNS = {State.WHOLE: "✓", State.CUT: "✂", State.NAME: "~", State.HIDDEN: "
 _LEGEND = "✓ whole   ✂ cut to so many characters   ~ name alone   ∅ hidden   ✕ gone   – not where it looks"
 _NONE = "There are no skills where clients look. Most of them find .agents/skills/NAME/SKILL.md."
 _ESTIMATE = (
-    "tokens (o200k): an estimate, as measured on 2026-11-28 with lists of 12 and of 200 skills; "
+    "tokens (o200k): an estimate, as measured on {dates} with lists of 12 and of 200 skills; "
     "off by: its difference to these"
 )
 _LONGEST = 200
@@ -60,8 +60,13 @@ def shortened(text: str) -> str:
 
 
 def measured(rules: Iterable[SkillRule]) -> str:
-    """With which versions of clients."""
-    return f"{', '.join(f'{rule.client} {rule.version}' for rule in rules)} (2026-11-28)"
+    """With which versions of clients, and when."""
+    rules = tuple(rules)
+    return f"{', '.join(f'{rule.client} {rule.version}' for rule in rules)} ({_dates(rules)})"
+
+
+def _dates(rules: Iterable[SkillRule]) -> str:
+    return ", ".join(sorted({rule.date for rule in rules}))
 
 
 def costs(found: Inventory, tokens: Counter) -> list[ListCost]:
@@ -85,7 +90,8 @@ def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block
     yield shown
     if left := clients[len(shown.headers) - 1 :]:
         yield f"a wider terminal and --json also show: {', '.join(left)}"
-    yield Table.of(_COSTS, lists, "What each list costs in the first request", (_ESTIMATE,))
+    note = _ESTIMATE.format(dates=_dates(found.rules))
+    yield Table.of(_COSTS, lists, "What each list costs in the first request", (note,))
     if others := [rule.client for rule in found.rules if rule.client not in clients]:
         yield f"find no skill here: {', '.join(others)}"
     yield "`toolsight skills NAME` says why, `toolsight skills --check` what is gone."

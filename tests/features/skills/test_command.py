@@ -140,4 +140,5 @@ def test_servers_skills_are_listed_as_shown_by_nobody(toolsight: Toolsight, mode
     names = [(one["skill"], one["by"]) for one in data["skills"]]
     assert names == [(name, by or "resources/list") for name in skill_server.ABOUT]
     assert [one["files"] for one in data["skills"]] == ([2, 1] if not mode else [0, 0])
+    assert toolsight("skills", "--approve", "--", sys.executable, "-c", "1").exit_code == 1
     assert ("the list is broken" in str(data["problems"])) is (mode == "broken")
