@@ -110,6 +110,28 @@ def test_each_client_lists_an_odd_skill_as_it_was_measured(tmp_path: Path, row: 
     )
 
 
+@pytest.mark.parametrize(
+    ("row", "kind", "line"),
+    [
+        ("bare colon", "bare-colon", 3),
+        ("unclosed quote", "unclosed-quote", 3),
+        ("tab", "tab", 5),
+        ("license: 2.0", "license-number", 4),
+        ("name unlike the folder", "other-name", 2),
+        ("number", "description-number", 3),
+        ("byte order mark", "bom", 1),
+        ("nested", "nested", 0),
+    ],
+)
+def test_a_flaw_names_its_line(tmp_path: Path, row: str, kind: str, line: int) -> None:
+    (shown,) = _in("vibe", tmp_path, {ROWS[row][1]: ROWS[row][0]})
+    assert [(flaw.kind, flaw.line) for flaw in shown.skill.flaws] == [(kind, line)]
+    above = "\n" + ROWS[row][0].removeprefix("\ufeff")
+    (shown,) = _in("vibe", tmp_path / "below", {ROWS[row][1]: above})
+    lines = {flaw.kind: flaw.line for flaw in shown.skill.flaws}
+    assert lines.get(kind, 0) == (line + 1 if line > 1 else 0)
+
+
 def test_a_linked_folder_is_gone_in_two_clients(tmp_path: Path) -> None:
     real = _write(tmp_path / "real", "odd", _md()).parent
     gone = set()
