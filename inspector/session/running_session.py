@@ -244,8 +244,8 @@ class RunningSession:
         return self.ports.store.read(session, kinds=kinds, limit=limit) if self._is_seen(session) else []
 
     def recorded_stream(self, session_id: str, kinds: Sequence[str]) -> Iterable[Record]:
-        """The same, read in parts: a long session need not fit into memory. Raises StoreError."""
-        return self.ports.store.stream(session_id, kinds) if self._is_seen(session_id) else ()
+        """Those of these kinds, read in parts, searches without the parts of their scores. Raises StoreError."""
+        return self.ports.store.stream(session_id, kinds, outline=True) if self._is_seen(session_id) else ()
 
     def recorded_between(self, session_id: str, after: int, until: int) -> list[Record]:
         """Those with a number above the first and up to the second one. Raises StoreError."""
