@@ -244,7 +244,7 @@ class RunningSession:
         return self.ports.store.read(session, kinds=kinds, limit=limit) if self._is_seen(session) else []
 
     def recorded_stream(self, session_id: str, kinds: Sequence[str]) -> Iterable[Record]:
-        """Those of these kinds, read in parts, searches without the parts of their scores. Raises StoreError."""
+        """Those of these kinds, read in parts; searches lack the parts of their scores. Raises StoreError."""
         return self.ports.store.stream(session_id, kinds, outline=True) if self._is_seen(session_id) else ()
 
     def recorded_between(self, session_id: str, after: int, until: int) -> list[Record]:
