@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 from inspector.core.definition import DefinitionChange, definition_changes, definition_hash
 from inspector.core.events import ApprovalDecided, TrustChanged
 from inspector.core.ports import ApprovalRequest, Approver, Decision
@@ -16,6 +18,19 @@ ASKED_BEFORE: Final = "you were asked about it before"
 CLAIMED: Final = "only its server says it is read-only"
 CLAIMED_SINCE: Final = "its server now says it is read-only"
 DESTRUCTIVE: Final = "its server marks it as destructive"
+
+
+class AllowedBefore(Struct, eq=False):
+    """An `Approver` that asks nobody: it allows what was allowed before, and refuses the rest.
+
+    A race makes every call twice, which is harmless only for calls that change nothing.
+    """
+
+    _allowed: frozenset[str]
+
+    async def ask(self, request: ApprovalRequest) -> Decision:
+        """See `Approver`."""
+        return Decision.SESSION if definition_hash(request.tool) in self._allowed else Decision.NO
 
 
 def why_ask(tool: Tool, state: SessionState) -> str:

@@ -18,10 +18,11 @@ from inspector.core.ports import ChatModel
 from inspector.core.stream import Listener
 from inspector.core.tool import Tool
 from inspector.features.lab.comparison import ScenarioResult
-from inspector.features.lab.ground import AllowedBefore, Ground, ScenarioFile
+from inspector.features.lab.ground import Ground, ScenarioFile
 from inspector.features.lab.open_lab import OpenLab
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.features.lab.scenario import Scenario, Step, Turn, load_scenario
+from inspector.loop.approval import AllowedBefore
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.server_memory import MemoryServerMemory

@@ -22,7 +22,7 @@ from inspector.core.number import count
 from inspector.core.redaction import learn_environment, private_folder
 from inspector.core.report import NAME, NUMBER, Column, Table
 from inspector.features.clients.facts import today
-from inspector.features.clients.measured.measurement import Measured, Subject, measured
+from inspector.features.clients.measured.measurement import Measured, Subject, agreed, measured
 from inspector.features.clients.measured.own_program import own_name, samples
 from inspector.features.clients.measured.program import is_installed, require_start
 from inspector.features.clients.measured.start import STARTS, Start
@@ -133,7 +133,7 @@ def measure(
     if every:
         _measure_all(subject, output or Path("measured"), requests, golden, asks=not yes)
         return
-    agree = partial(_agree, subject.name) if not yes and not program else _agreed
+    agree = partial(_agree, subject.name) if not yes and not program else agreed
     with Progress() as progress:
         found = _measured(subject, requests, partial(progress, "measuring"), agree)
     _show(found, output or Path("measured.toml"), golden)
@@ -241,15 +241,11 @@ def _one_of_all(
 ) -> dict[str, Any]:
     """The row of one client; a fault in measuring it does not cost the rows of the others."""
     try:
-        return _row(_measured(subject, kept, progress, _agreed), *files)
+        return _row(_measured(subject, kept, progress, agreed), *files)
     except Exception as error:
         told = f"unexpected {type(error).__name__}: {error}"
         hint = f"`toolsight clients measure {subject.name}` shows where it is raised."
         return _row(Measured(subject.name, failure=ToolsightError(told, hint=hint)), *files)
-
-
-def _agreed(_start: Start) -> None:
-    """Who typed the program, or said --yes, is not asked."""
 
 
 def _agree(name: str, start: Start) -> None:

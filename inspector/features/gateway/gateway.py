@@ -55,7 +55,7 @@ class Gateway:
         return self._told
 
     def entry_of(self, name: str) -> JsonObject | None:
-        """The entry of the tool with this name, as a list of all tools has it; None without such a tool."""
+        """The entry of the tool with this name, as a list of all tools has it; None without one."""
         found = self._bench.catalog.named(name)
         return entry(found[0], self._names) if found else None
 

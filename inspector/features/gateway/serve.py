@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator, Awaitable, Sequence
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -26,13 +26,12 @@ from inspector.cli.table import say
 from inspector.clients.client import client_name
 from inspector.core.error import ToolsightError
 from inspector.core.events import Origin
-from inspector.core.events.call import Decision
-from inspector.core.ports import ApprovalRequest, Approver
+from inspector.core.ports import Approver
 from inspector.features.gateway.asking import EVERYTHING, ClientElicitor, Context, declared
 from inspector.features.gateway.gateway import Gateway
 from inspector.features.gateway.news import News
+from inspector.loop.approval import AllowedBefore
 from inspector.loop.breaker import MemoryBreakers
-from inspector.schema.json_value import JsonObject
 
 _INSTRUCTIONS = (
     "More tools than are listed: search_tools finds them by what they do. Search before you say that "
@@ -158,53 +157,19 @@ async def serve(
                 await task
 
 
-class Refusing:
-    """An `Approver` that asks nobody and allows nothing; `why` is the reason of each refusal."""
-
-    def __init__(self) -> None:
-        self.why: list[str] = []
-
-    async def ask(self, request: ApprovalRequest) -> Decision:
-        """See `Approver`."""
-        self.why.append(request.why)
-        return Decision.NO
-
-
-class OpenGateway:
-    """A gateway for a client that this process starts; `refused` says why calls were not made."""
-
-    def __init__(self, address: str, front: Front, refused: Sequence[str]) -> None:
-        self.address, self.refused = address, refused
-        self._front = front
-
-    @property
-    def _gateway(self) -> Gateway | None:
-        begun = self._front.gateway
-        return begun.result() if begun.done() and begun.exception() is None else None
-
-    @property
-    def listed(self) -> Sequence[JsonObject] | None:
-        """See `Gateway`."""
-        return self._gateway.listed if self._gateway is not None else None
-
-    def entry_of(self, name: str) -> JsonObject | None:
-        """See `Gateway`."""
-        return self._gateway.entry_of(name) if self._gateway is not None else None
-
-
 @asynccontextmanager
-async def open_gateway(options: Options) -> AsyncIterator[OpenGateway]:
-    """Serve until the context is left. Calls that may change something are refused without --yes.
+async def open_gateway(options: Options) -> AsyncIterator[tuple[str, asyncio.Future[Gateway]]]:
+    """Serve a client of this process at an address; raises ToolsightError at the end if the session failed.
 
-    Raises ToolsightError as the context is left, if the session failed.
+    Calls that may change something are refused without --yes, but for the demo's.
     """
-    front, over, refusing = Front(), asyncio.Event(), Refusing()
-    approver = TerminalApprover(yes=True) if options.yes or options.demo else refusing
+    front, over = Front(), asyncio.Event()
+    approver = TerminalApprover(yes=True) if options.yes or options.demo else AllowedBefore(frozenset())
     app = front.server.streamable_http_app(host=LOCAL_HOST)
     async with on_free_port(app, has_lifespan=True) as port:
         served = asyncio.create_task(serve(options, front, over.wait(), is_shared=True, approver=approver))
         try:
-            yield OpenGateway(f"http://{LOCAL_HOST}:{port}/mcp", front, refusing.why)
+            yield f"http://{LOCAL_HOST}:{port}/mcp", front.gateway
         finally:
             over.set()
             await served

@@ -9,10 +9,8 @@ from msgspec.structs import replace
 
 from inspector.config.configuration import Configuration
 from inspector.config.profile import find_profile
-from inspector.core.definition import definition_hash
 from inspector.core.error import ConfigError, ConnectError
-from inspector.core.events import Decision, Record
-from inspector.core.ports import ApprovalRequest
+from inspector.core.events import Record
 from inspector.core.redaction import clean
 from inspector.core.server import ServerPhase
 from inspector.core.session import SessionState
@@ -75,19 +73,6 @@ def _doubtful(session: SessionView) -> set[str]:
     """The servers that claim anew that a tool only reads, which sessions that start now can't notice."""
     tools = session.catalog.tools
     return {tool.server for tool in tools if why_ask(tool, session.state) == CLAIMED_SINCE}
-
-
-class AllowedBefore(Struct, eq=False):
-    """An `Approver` that asks nobody: it allows what was allowed before, and refuses the rest.
-
-    A race makes every call twice, which is harmless only for calls that change nothing.
-    """
-
-    _allowed: frozenset[str]
-
-    async def ask(self, request: ApprovalRequest) -> Decision:
-        """See `Approver`."""
-        return Decision.SESSION if definition_hash(request.tool) in self._allowed else Decision.NO
 
 
 def question(text: str) -> Scenario:

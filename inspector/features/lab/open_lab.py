@@ -33,10 +33,11 @@ from inspector.core.ports import SystemClock
 from inspector.core.stream import Listener
 from inspector.features.lab.comparison import ScenarioResult
 from inspector.features.lab.feature import LAB, RUNS
-from inspector.features.lab.ground import AllowedBefore, Ground, ScenarioFile, require_tools
+from inspector.features.lab.ground import Ground, ScenarioFile, require_tools
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
 from inspector.features.lab.runs.conversation import RunSource
 from inspector.features.lab.scenario import Scenario, load_scenario
+from inspector.loop.approval import AllowedBefore
 from inspector.loop.breaker import MemoryBreakers
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench

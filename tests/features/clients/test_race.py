@@ -1,5 +1,6 @@
 """`toolsight race --client`: an agent of ours in the place of a client, before the demo's servers."""
 
+import asyncio
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any
 import pytest
 
 from inspector.core.error import ProtocolError
-from inspector.features.clients.measured import race as module
-from inspector.features.clients.measured.race import RaceTalk, example, model_calls
+from inspector.features.clients import race as module
+from inspector.features.clients.measured.conversation import required_values
 from inspector.features.clients.measured.wire import Heard, Outcome, SentTool
+from inspector.features.clients.race import RaceTalk, model_calls
 from inspector.schema.json_value import JsonObject
 from tests.support.commands import Toolsight, servers_in_process as servers_in_process
 from tests.support.started_agent import KEY, agent as agent, leaves_nothing, toolsight as toolsight
@@ -115,11 +117,14 @@ def test_a_race_that_cannot_start_says_why(
 class Listing:
     """A gateway that has listed these tools."""
 
-    address = ""
-    refused: Sequence[str] = ()
-
     def __init__(self, *names: str) -> None:
         self.listed = [{"name": name, "inputSchema": {}} for name in names]
+
+    @property
+    def session(self) -> asyncio.Future[Any]:
+        session = asyncio.new_event_loop().create_future()
+        session.set_result(self)
+        return session
 
     def entry_of(self, name: str) -> JsonObject | None:
         return {"name": "send", "inputSchema": {}} if name == "mail:send" else None
@@ -143,7 +148,7 @@ def came(number: int, text: str) -> Outcome:
 
 
 def test_what_the_search_ranks_first_is_called_and_its_result_is_the_answer() -> None:
-    talk = RaceTalk(Listing("search_tools", "call_tool"), "Send a mail.")
+    talk = RaceTalk(Listing("search_tools", "call_tool").session, "Send a mail.")
     assert asked(talk, BOUND) == {"query": "Send a mail."}
     found = came(0, "Found 2 tools:\n\n- mail:send\n  Sends.\n\n- mail:list\n  Lists.")
     assert asked(talk, BOUND, found) == {"name": "mail:send", "arguments": {}}
@@ -153,7 +158,7 @@ def test_what_the_search_ranks_first_is_called_and_its_result_is_the_answer() ->
 
 
 def test_a_client_that_runs_code_is_led_by_scripts() -> None:
-    talk = RaceTalk(Listing("send"), "Send a mail.", {"name": "send", "inputSchema": {}})
+    talk = RaceTalk(Listing("send").session, "Send a mail.", {"name": "send", "inputSchema": {}})
     assert "ALL_TOOLS" in asked(talk, (EXEC,))["code"]
     printed = came(0, json.dumps([{"name": "mcp__toolsight__send", "description": "Sends."}]))
     assert asked(talk, (EXEC,), printed)["code"] == "text(await tools.mcp__toolsight__send({}))"
@@ -171,7 +176,7 @@ def test_a_client_that_runs_code_is_led_by_scripts() -> None:
     ],
 )
 def test_without_a_tool_to_call_there_is_no_race(names: Sequence[str], found: str, told: str) -> None:
-    talk = RaceTalk(Listing(*names), "Send a mail.")
+    talk = RaceTalk(Listing(*names).session, "Send a mail.")
     tools = BOUND if found else (EXEC,)
     if found:
         asked(talk, tools)
@@ -188,7 +193,7 @@ def test_arguments_are_what_a_tool_requires_in_the_values_that_it_names() -> Non
         "e": {"type": "string"},
     }
     schema = {"type": "object", "properties": properties, "required": ["a", "b", "c", "d"]}
-    assert example({"inputSchema": schema}) == {"a": 7, "b": "x", "c": "Oslo", "d": False}
+    assert required_values(schema) == {"a": 7, "b": "x", "c": "Oslo", "d": False}
 
 
 def test_tools_are_counted_where_each_api_has_them(tmp_path: Path) -> None:
@@ -201,6 +206,6 @@ def test_tools_are_counted_where_each_api_has_them(tmp_path: Path) -> None:
     for number, body in enumerate(bodies):
         (tmp_path / f"{number:03}.json").write_text(json.dumps({"body": body}))
     calls = [*model_calls(tmp_path)]
-    assert [call.tools for call in calls] == [2, 2, 2]
-    assert len({call.tool_tokens for call in calls}) == 1
-    assert all(0 < call.tool_tokens < call.tokens for call in calls)
+    assert [call["tools"] for call in calls] == [2, 2, 2]
+    assert len({call["tool_tokens"] for call in calls}) == 1
+    assert all(0 < call["tool_tokens"] < call["tokens"] for call in calls)

@@ -317,14 +317,17 @@ async def test_a_client_that_toolsight_starts_changes_nothing_without_a_yes_and_
     own = Options(config=config, approve=True, database=tmp_path / "d.db", values=BOUND)
     said = {}
     for options, name in ((own, "declared"), (replace(own, yes=True), "declared"), (demo, "search_tools")):
-        async with open_gateway(options) as gateway, Client(gateway.address, mode="legacy") as client:
+        async with open_gateway(options) as (address, session), Client(address, mode="legacy") as client:
             listed = [tool.name for tool in (await client.list_tools()).tools]
-            assert [one["name"] for one in gateway.listed or ()] == listed
+            assert [one["name"] for one in session.result().listed or ()] == listed
             result = await client.call_tool(name, {"query": "late orders"} if options is demo else {})
-            known = gateway.entry_of("shop:list_orders")
-        said[options.demo, options.yes] = (result.is_error, bool(gateway.refused), known is not None)
-    assert said == {(False, False): (True, True, False), (False, True): (False, False, False),
-                    (True, False): (False, False, True)}  # fmt: skip
+            known = session.result().entry_of("shop:list_orders")
+        said[options.demo, options.yes] = (result.is_error, known is not None)
+    assert said == {
+        (False, False): (True, False),
+        (False, True): (False, False),
+        (True, False): (False, True),
+    }
     with SqliteStore(tmp_path / "d.db") as store:
         assert list(store.sessions()) == []
 
@@ -332,5 +335,5 @@ async def test_a_client_that_toolsight_starts_changes_nothing_without_a_yes_and_
 async def test_what_keeps_such_a_gateway_from_its_session_is_raised(tmp_path: Path) -> None:
     options = Options(config=tmp_path / "none.json", database=tmp_path / "d.db")
     with pytest.raises(ConfigError, match=r"none\.json"):
-        async with open_gateway(options) as gateway:
-            assert gateway.listed is None
+        async with open_gateway(options) as (_, session):
+            assert not session.done()

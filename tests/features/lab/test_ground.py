@@ -10,8 +10,9 @@ from inspector.core.ports import ApprovalRequest
 from inspector.core.server import ServerPhase
 from inspector.core.session import Binding, ServerState, SessionState, ToolState
 from inspector.core.tool import Annotations, Tool
-from inspector.features.lab.ground import AllowedBefore, Ground, ground_of, question, require_tools
+from inspector.features.lab.ground import Ground, ground_of, question, require_tools
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
+from inspector.loop.approval import AllowedBefore
 from tests.support.fakes import calls, says
 from tests.support.workbench import configured, connected, opened, shop_and_weather
 

@@ -1,7 +1,7 @@
 """What the stand-in has a client do with the marked servers, step by step."""
 
 import json
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Container, Generator, Iterator, Sequence
 from itertools import count
 from typing import Any, Literal
 
@@ -248,7 +248,9 @@ class Conversation:
             form = _CALL if code.parameters is None else _MAIN
             line = form % (sent.name, json.dumps(arguments))
             return self._made("call", key, code, {"code": line}, arguments)
-        given = {**_wanted(sent, self.log.marks.tools[key]), **arguments}
+        # Some clients want a word on each call that the server does not know of.
+        own = self.log.marks.tools[key]["inputSchema"].get("properties", {})
+        given = {**required_values(sent.parameters or {}, own), **arguments}
         return self._made("call", key, sent, given, arguments)
 
     def _callable(self, key: Key) -> SentTool | None:
@@ -280,12 +282,11 @@ def load_script(key: Key) -> JsonObject:
     return {"code": _LOAD % json.dumps(plain(key[1]))}
 
 
-def _wanted(sent: SentTool, declared: JsonObject) -> JsonObject:
-    """Values for what the client requires and the server does not: some want a word on each call."""
-    schema, own = sent.parameters or {}, declared["inputSchema"].get("properties", {})
-    added = (name for name in names(schema.get("required")) if name not in own)
+def required_values(schema: JsonObject, but: Container[str] = ()) -> JsonObject:
+    """Values for what a schema requires, but for these names."""
     properties = as_object(schema.get("properties"))
-    return {name: value_for(as_object(properties.get(name))) for name in added}
+    wanted = (name for name in names(schema.get("required")) if name not in but)
+    return {name: value_for(as_object(properties.get(name))) for name in wanted}
 
 
 def value_for(schema: JsonObject) -> Any:

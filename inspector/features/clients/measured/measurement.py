@@ -5,11 +5,11 @@ import os
 import sys
 import time
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from shutil import rmtree
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -17,7 +17,7 @@ from inspector.cli.location import fixtures_path
 from inspector.cli.run import run
 from inspector.cli.table import say, write_file
 from inspector.clients.client import NAMES, Topic, find_client
-from inspector.core.error import ToolsightError
+from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.number import count
 from inspector.core.redaction import open_private, private_folder
 from inspector.features.clients.facts import today
@@ -26,11 +26,11 @@ from inspector.features.clients.measured.marks import HTTP, SERVER, SIGN_IN, SMA
 from inspector.features.clients.measured.own_program import frameworks, own_start, variables
 from inspector.features.clients.measured.program import (
     OUTPUT,
+    ended,
     environment,
-    followed,
     installed,
-    is_done,
     printed,
+    running,
     said_last,
     server_commands,
     version,
@@ -40,13 +40,15 @@ from inspector.features.clients.measured.reading import Reading, Said
 from inspector.features.clients.measured.reading_calls import MISFIT
 from inspector.features.clients.measured.reading_http import read_http
 from inspector.features.clients.measured.run_reader import read_run
-from inspector.features.clients.measured.stand_in import LAST_WORDS, StandIn, late, listening, unfinished
-from inspector.features.clients.measured.start import LOG, SLOW, STARTS, Setting, Start, client_start
+from inspector.features.clients.measured.stand_in import StandIn, listening
+from inspector.features.clients.measured.start import ASKED, LOG, SLOW, STARTS, Setting, Start, client_start
 from inspector.mcp.reaper import Reaper
 
 _SERVER_LOGS: Final = {"requests": "server.jsonl", "http-requests": "http-server.jsonl"}
 """What the servers note of each conversation, by the folder of its requests."""
-_LONGER = "--timeout gives it longer; --requests keeps what it sent."
+_LAST_WORDS = 2_000
+# A client that has got its last answer may take so long to end.
+_LAST_SECONDS = 15.0
 # One that ends for more calls than this ends for any.
 _MOST_ENDS = 10
 # A client that hangs with all servers is tried with one at a time: it may take so long to ask its model.
@@ -56,7 +58,7 @@ _HTTP_SECONDS = (90, 330)
 
 
 class Subject(Struct, frozen=True):
-    """What is to be measured: a known client, or a person's own `program`, or one they start `by_hand`."""
+    """What is measured: a known client, a person's own `program`, or one `by_hand`; a race has it `asked`."""
 
     name: str
     model: str = ""
@@ -65,6 +67,7 @@ class Subject(Struct, frozen=True):
     program: tuple[str, ...] = ()
     by_hand: bool = False
     slow: bool = True
+    asked: str = ""
 
 
 class Measured(Struct):
@@ -91,7 +94,7 @@ def measured(
     began = time.monotonic()
     private_folder(folder)
     found = Measured(subject.name)
-    measuring = _Measuring(subject, folder, progress, agree, found)
+    measuring = Measuring(subject, folder, progress, agree, found)
     try:
         run(measuring.converse())
         found.failure = measuring.failure
@@ -115,7 +118,7 @@ def _clean(folder: Path) -> None:
             write_file(path, path.read_text(encoding="utf-8", errors="replace"))
 
 
-class _Measuring:
+class Measuring:
     """Has the conversation with all servers, or with those that the client can be given.
 
     `costs` are the others, each with what the client does with it; `ends` are the tools that are not called,
@@ -150,8 +153,8 @@ class _Measuring:
     async def converse(self) -> None:
         """Raises ToolsightError if the client cannot be started, or may not."""
         servers = server_commands(fixtures_path())
-        await self._try(servers)
-        self._agree = _agreed
+        await self.lead(servers)
+        self._agree = agreed
         is_hung = self.failure is not None and not self.talk.exchanges and not self._subject.by_hand
         if is_hung or (self._has_ended and not self.talk.is_begun):
             first = self.failure
@@ -162,10 +165,10 @@ class _Measuring:
                 if not await self._is_taken(servers, SERVER, name):
                     self.costs[name] = self._ended_by
             servers = {name: line for name, line in servers.items() if name not in self.costs}
-            await self._try(servers)
+            await self.lead(servers)
         while self._has_ended and len(self.ends) < _MOST_ENDS and (calls := self.talk.open_calls):
             self.ends |= {key: self._how(key) for key in calls}
-            await self._try(servers)
+            await self.lead(servers)
 
     @property
     def _has_ended(self) -> bool:
@@ -219,7 +222,7 @@ class _Measuring:
             assert process.stdout is not None
             port = int(await process.stdout.readline())
             servers = {name: (f"http://127.0.0.1:{port}/{name}",) for name in names}
-            await self._try(servers, folder="http-requests")
+            await self.lead(servers, folder="http-requests")
         finally:
             # It has ended with the client, if that was started: what knows the log is ended then.
             with suppress(ProcessLookupError):
@@ -236,28 +239,29 @@ class _Measuring:
 
     async def _is_taken(self, servers: Mapping[str, tuple[str, ...]], *names: str) -> bool:
         """Whether the client, with these servers alone, comes to ask its model."""
-        await self._try({name: servers[name] for name in names}, only_first=True)
+        await self.lead({name: servers[name] for name in names}, only_first=True)
         return self.talk.is_begun
 
-    async def _try(
+    async def lead(
         self,
         servers: Mapping[str, tuple[str, ...]],
         *,
         only_first: bool = False,
         folder: str = "requests",
+        talk: Conversation | None = None,
     ) -> None:
-        """Have a conversation; its `failure` is what kept it from its end."""
+        """Have a conversation, or this one; its `failure` is what kept it from its end."""
         is_http, subject = folder != "requests", self._subject
         # Over HTTP, the servers have noted already what they declare.
         log = self._folder / _SERVER_LOGS[folder] if is_http else self._begun(folder)
-        self.talk = Conversation(ServerLog(log), self.ends)
+        self.talk = talk or Conversation(ServerLog(log), self.ends)
         async with listening(StandIn(self.talk, self._folder / folder, self._progress)) as stand_in:
             about = (self._folder, stand_in.address, servers, log, subject.model, subject.slow, is_http)
-            setting = Setting(*about, wire=subject.wire)
+            setting = Setting(*about, wire=subject.wire, asked=subject.asked or ASKED)
             if subject.by_hand:
                 say(_by_hand_text(setting), err=True, exact=True)
-                in_time = await is_done(subject.timeout, stand_in.done.wait())
-                self.failure = None if in_time else late(stand_in, subject.timeout, _LONGER)
+                in_time = await _is_done(subject.timeout, stand_in.done.wait())
+                self.failure = None if in_time else _late(subject, stand_in)
             else:
                 await self._start(stand_in, setting, only_first)
             self.failure = stand_in.failure or self.failure
@@ -267,36 +271,66 @@ class _Measuring:
         subject, found, reaper = self._subject, self._found, Reaper()
         try:
             own = own_start(subject.program, setting) if subject.program else None
-            start = own or client_start(subject.name, setting)
-            start = installed(subject.name, start, ", or add --by-hand to start it yourself")
+            by_hand = "" if subject.asked else ", or add --by-hand to start it yourself"
+            start = installed(subject.name, own or client_start(subject.name, setting), by_hand)
             self._agree(start)
             if not subject.program:
                 write(start, setting.folder)
             found.version = found.version or await self._version(start, setting, reaper)
-            seconds = _HTTP_SECONDS[subject.slow] if setting.over_http else subject.timeout
-            self._seconds = min(seconds, _FIRST_SECONDS) if only_first else seconds
-            end = (stand_in.begun if only_first else stand_in.done).wait()
-            in_time, found.exit_code = await followed(
-                *(start, setting, reaper, self._seconds, end),
-                lambda: stand_in.failure is None and not only_first,
-            )
+            began = time.monotonic()
+            async with running(start, setting, reaper) as process:
+                ends = (stand_in.begun if only_first else stand_in.done).wait()
+                is_second = setting.over_http and not subject.asked
+                seconds = _HTTP_SECONDS[subject.slow] if is_second else subject.timeout
+                self._seconds = min(seconds, _FIRST_SECONDS) if only_first else seconds
+                in_time = await _is_done(self._seconds, ends, ended(process))
+                if in_time and stand_in.failure is None and not only_first:
+                    await _is_done(_LAST_SECONDS, ended(process))
+                found.exit_code, found.seconds = process.returncode, time.monotonic() - began
         finally:
             reaper.close()
-        said = printed(self._folder)[-LAST_WORDS:].strip()
-        self.failure = (
-            unfinished(stand_in, found.exit_code, said)
-            if in_time
-            else late(stand_in, subject.timeout, _LONGER, said)
-        )
+        self.failure = self._unfinished(stand_in, in_time=in_time)
 
     async def _version(self, start: Start, setting: Setting, reaper: Reaper) -> str:
         if self._subject.program:
             return await asyncio.to_thread(frameworks, self._subject.program, environment(start, setting))
         return await version(start, setting, reaper)
 
+    def _unfinished(self, stand_in: StandIn, *, in_time: bool) -> ProtocolError | None:
+        """Why the conversation did not come to its end, if it did not."""
+        said = printed(self._folder)[-_LAST_WORDS:].strip()
+        if not in_time:
+            return _late(self._subject, stand_in, said)
+        if stand_in.done.is_set():
+            return None
+        heard = count(len(self.talk.exchanges), "request")
+        told = f"the client ended with exit code {self._found.exit_code} after {heard} to its model"
+        return ProtocolError(f"{told}, before all was asked", hint=said)
 
-def _agreed(_start: Start) -> None:
+
+def agreed(_start: Start) -> None:
     """Who was asked once is not asked again."""
+
+
+async def _is_done(seconds: float, *ends: Coroutine[Any, Any, object]) -> bool:
+    """Whether one of these ends within so many seconds."""
+    tasks = [asyncio.ensure_future(end) for end in ends]
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for task in tasks:
+            task.cancel()
+    return bool(done)
+
+
+def _late(subject: Subject, stand_in: StandIn, said: str = "") -> ProtocolError:
+    seconds = count(subject.timeout, "second")
+    heard = count(len(stand_in.conversation.exchanges), "request")
+    told = f"the client was not done after {seconds} and {heard} to its model"
+    if calls := [tool for _, tool in stand_in.conversation.open_calls]:
+        told += f": what came of {', '.join(calls)} it has not said"
+    hint = "" if subject.asked else "--timeout gives it longer; --requests keeps what it sent."
+    return ProtocolError(told, hint=f"{hint}\n{said}".strip())
 
 
 def _by_hand_text(setting: Setting) -> str:

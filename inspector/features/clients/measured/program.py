@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT, Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -37,8 +37,6 @@ _PLACES = {
     "XDG_RUNTIME_DIR": "tmp",
 }
 _END_SECONDS, _VERSION_SECONDS = 3.0, 60.0
-# A client that has got its last answer may take so long to end.
-_LAST_SECONDS = 15.0
 _MOST_OUTPUT = 1 << 20
 _LOOK_SECONDS = 0.05
 _ERROR = re.compile(r"(Error|Exception)\b.*(\w|[\[{]$)")
@@ -134,37 +132,6 @@ async def running(
         with open_private(setting.folder / OUTPUT, "wb") as output:
             output.write(printed.result() if printed.done() else b"")
         printed.cancel()
-
-
-async def followed(
-    start: Start,
-    setting: Setting,
-    reaper: Reaper,
-    seconds: float,
-    end: Awaitable[object],
-    may_end: Callable[[], bool],
-) -> tuple[bool, int | None]:
-    """Run the program until `end` is there, or it has ended, for so many seconds.
-
-    If it `may_end` by itself then, it gets time to. Returns whether it was done in time, and its exit code,
-    None if it had to be ended. Raises ConfigError if it cannot be started.
-    """
-    async with running(start, setting, reaper) as process:
-        in_time = await is_done(seconds, end, ended(process))
-        if in_time and may_end():
-            await is_done(_LAST_SECONDS, ended(process))
-        return in_time, process.returncode
-
-
-async def is_done(seconds: float, *ends: Awaitable[object]) -> bool:
-    """Whether one of these ends within so many seconds."""
-    tasks = [asyncio.ensure_future(end) for end in ends]
-    try:
-        done, _ = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in tasks:
-            task.cancel()
-    return bool(done)
 
 
 async def _end(process: Process, setting: Setting) -> None:

@@ -17,7 +17,6 @@ from msgspec import Struct, field
 
 from inspector.cli.asgi import on_free_port
 from inspector.core.error import ProtocolError, ToolsightError
-from inspector.core.number import count
 from inspector.core.redaction import clean, open_private, private_folder
 from inspector.features.clients.measured.answer import answer, events
 from inspector.features.clients.measured.conversation import Conversation
@@ -34,8 +33,6 @@ _LARGEST_RECORD, _MOST_CONNECTIONS = 64 << 20, 64
 # Of the headers, only these are kept: what the client is, and what it wants of the API.
 _KEPT_HEADERS = ("user-agent", "anthropic-beta", "anthropic-version", "openai-beta", "originator")
 _CHARACTERS_A_TOKEN = 4
-LAST_WORDS: Final = 2_000
-"""Characters of what a client printed last that an error tells."""
 # A client is waited for until its servers are there: so often, for so long.
 _TRIES, _WAIT_SECONDS = 300, 0.1
 
@@ -132,24 +129,6 @@ class StandIn(Struct, eq=False):
             private_folder(self._folder)
             with open_private(self._folder / f"{number:03}.json", "w", encoding="utf-8") as file:
                 file.write(text)
-
-
-def unfinished(stand_in: StandIn, exit_code: int | None, said: str) -> ProtocolError | None:
-    """Why the conversation had no end before the client, if it had none; `said` is what that printed last."""
-    if stand_in.done.is_set():
-        return None
-    heard = count(len(stand_in.conversation.exchanges), "request")
-    told = f"the client ended with exit code {exit_code} after {heard} to its model"
-    return ProtocolError(f"{told}, before all was asked", hint=said)
-
-
-def late(stand_in: StandIn, seconds: int, hint: str, said: str = "") -> ProtocolError:
-    """What is told of a client that was not done after so many seconds."""
-    heard = count(len(stand_in.conversation.exchanges), "request")
-    told = f"the client was not done after {count(seconds, 'second')} and {heard} to its model"
-    if calls := [tool for _, tool in stand_in.conversation.open_calls]:
-        told += f": what came of {', '.join(calls)} it has not said"
-    return ProtocolError(told, hint=f"{hint}\n{said}".strip())
 
 
 # So large that no client makes room in it.

@@ -21,7 +21,7 @@ STARTS: Final[Mapping[str, Mapping[str, Any]]] = tomllib.loads(
     (files(__package__) / "starts.toml").read_text(encoding="utf-8")
 )
 """The clients that can be started here, each with the command that `installs` it; others start by hand."""
-_ASKED = "Call the tools of the server that you are given."
+ASKED: Final = "Call the tools of the server that you are given."
 _SERVER = {"command": "{command}", "args": "{args}", "env": "{env}"}
 _HTTP = {"type": "http", "url": "{url}"}
 
@@ -41,7 +41,7 @@ class Setting(Struct, frozen=True):
     slow: bool = True
     over_http: bool = False
     wire: str = ""
-    asked: str = _ASKED
+    asked: str = ASKED
 
     def entries(self, shape: Mapping[str, Any]) -> Mapping[str, Any]:
         """The servers as a client's configuration has them, by name."""
