@@ -167,6 +167,15 @@ def test_a_client_that_runs_code_is_led_by_scripts() -> None:
     assert talk.reply(heard) == ((), "Sent.")
 
 
+def test_a_tool_that_is_deferred_is_found_before_it_is_called() -> None:
+    search = SentTool("find", "tools[0]", "", "", {"properties": {"query": {}}}, way="search")
+    tools = (search, SentTool("mcp__toolsight__send", "tools[1]", deferred=True))
+    talk = RaceTalk(Listing("send").session, "Send a mail.", {"name": "send", "inputSchema": {}})
+    assert asked(talk, tools) == {"query": "send"}
+    found = (SentTool("mcp__toolsight__send", "input[0].tools[0]", deferred=True),)
+    assert asked(talk, tools, Outcome("call_n0", (), found, "input[0]")) == {}
+
+
 @pytest.mark.parametrize(
     ("names", "found", "told"),
     [
