@@ -245,10 +245,8 @@ class Conversation:
             given = {"name": sent.full_name, "arguments": arguments}
             return self._made("call", key, through, given, arguments)
         if not is_bound and code is not None:
-            form = _CALL if code.parameters is None else _MAIN
-            line = form % (sent.name, json.dumps(arguments))
+            line = (_CALL if code.parameters is None else _MAIN) % (sent.name, json.dumps(arguments))
             return self._made("call", key, code, {"code": line}, arguments)
-        # Some clients want a word on each call that the server does not know of.
         own = self.log.marks.tools[key]["inputSchema"].get("properties", {})
         given = {**required_values(sent.parameters or {}, own), **arguments}
         return self._made("call", key, sent, given, arguments)
@@ -283,7 +281,7 @@ def load_script(key: Key) -> JsonObject:
 
 
 def required_values(schema: JsonObject, but: Container[str] = ()) -> JsonObject:
-    """Values for what a schema requires, but for these names."""
+    """Values for what a schema requires, but for these names: some clients want a word on each call."""
     properties = as_object(schema.get("properties"))
     wanted = (name for name in names(schema.get("required")) if name not in but)
     return {name: value_for(as_object(properties.get(name))) for name in wanted}
