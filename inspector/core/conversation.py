@@ -138,6 +138,9 @@ _NOTICES: Mapping[type[events.Event], _Notice] = {
         lambda event: event.note,
         ItemKind.WARNING,
     ),
+    events.ScriptRun: _Notice(
+        lambda event: f"script: {event.summary()}", lambda event: event.code, within=True
+    ),
     events.SessionRenewed: _Notice(lambda event: event.summary(), within=True),
     events.SettingsChanged: _Notice(
         lambda event: f"profile {event.profile} from the next model call on",

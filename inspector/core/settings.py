@@ -99,8 +99,8 @@ Size = Literal["always", "tools", "tokens", "window"]
 """What decides whether a catalog is large enough to be searched."""
 ResultForm = Literal["brief", "full", "ranked"]
 BindingPolicy = Literal["all", "keep", "bounded", "gate"]
-ToolDelivery = Literal["rewrite", "append", "call_tool", "text", "native"]
-SentDelivery = Literal["rewrite", "append", "call_tool", "text", "tool_reference", "tool_search"]
+ToolDelivery = Literal["rewrite", "append", "call_tool", "text", "code", "native"]
+SentDelivery = Literal["rewrite", "append", "call_tool", "text", "code", "tool_reference", "tool_search"]
 """A delivery as used in a request: `native` is the deferral of the model's provider, or append."""
 CacheTtl = Literal["off", "5m", "1h"]
 ChangedFiles = Literal["tell", "ask"]
@@ -192,9 +192,11 @@ class BindingSettings(Struct, frozen=True):
     delivery: Annotated[
         ToolDelivery,
         "rewrite: tools[] in catalog order; append: new tools go last; call_tool: tools[] never changes, "
-        "calls go through call_tool; text: the same, and searches return full schemas; native: tools[] "
-        "never changes, the provider loads what a search found (Claude: tool_reference, OpenAI: "
-        "tool_search), and nothing is unloaded to make room; models without it get append",
+        "calls go through call_tool; text: the same, and searches return full schemas; code: searches return "
+        "TypeScript declarations, calls are made from a script (run_script), which runs only if it is the "
+        "demo model's or recorded; native: tools[] never changes, the provider loads what a search found "
+        "(Claude: tool_reference, OpenAI: tool_search), and nothing is unloaded to make room; models without "
+        "it get append",
     ] = "append"
     capacity: Annotated[
         int, "how many loaded tools stay bound, not counting pinned ones; 0 means no limit", Meta(ge=0)

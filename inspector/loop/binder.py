@@ -262,7 +262,7 @@ class Binder:
         system = system_text(settings.chat.system_prompt, state)
         if offers_before_message(settings.binding):
             offered = map(self.catalog.get, state.load_order)
-            messages = with_offer(messages, [tool for tool in offered if tool is not None])
+            messages = with_offer(messages, [tool for tool in offered if tool is not None], delivery)
         return ModelRequest(
             system=system,
             messages=messages,

@@ -8,6 +8,7 @@ Inside them are the links that a person's call passes too.
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ from inspector.loop.fallback import MOST_TRIED, Fallbacks, Substitution
 from inspector.loop.iteration_guard import LoopWatch, Outcome
 from inspector.loop.rejection import Rejections
 from inspector.loop.retry import Retry
+from inspector.loop.script_runner import ScriptRunner
 from inspector.loop.search_tools import SearchTools
 from inspector.loop.session_breakers import Breakers
 from inspector.loop.tool_call import (
@@ -43,7 +45,8 @@ from inspector.loop.tool_call import (
 )
 from inspector.schema.json_value import JsonObject
 from inspector.search.answer.retrieval import Live
-from inspector.tokens.synthetic import SYNTHETIC, Answer
+from inspector.tokens.manifest import RUN_SCRIPT
+from inspector.tokens.synthetic import CODE, SYNTHETIC, Answer
 
 
 class ModelsRequest(Request):
@@ -311,6 +314,11 @@ class Dispatcher:
     rejections: Rejections
     call: ModelsCall
 
+    @cached_property
+    def scripts(self) -> ScriptRunner:
+        """Runs scripts, whose calls are dispatched one by one."""
+        return ScriptRunner(self.session, self.binder, self.rejections, self.meta_tool.live, self.dispatch)
+
     def own(self, calls: Sequence[ToolCall]) -> Sequence[Answer | ToolCall]:
         """What each call of a reply comes to: an answer of Toolsight's own tools, or a call to dispatch.
 
@@ -337,6 +345,8 @@ class Dispatcher:
         if call.error:
             text = f"The arguments could not be read: {call.error}"
             return self.rejections.reject(call, "unreadable arguments", text)
+        if call.name == RUN_SCRIPT and self.binder.delivery == CODE:
+            return await self.scripts.run(call, offered)
         binder = self.binder
         tool = binder.only(call.name) or binder.away.named(call.name, binder.catalog)
         if tool is None:

@@ -22,7 +22,7 @@ from inspector.search.answer.answer_text import unloaded_text
 from inspector.search.answer.retrieval import Live
 from inspector.tokens.delivery import is_native, schema_text
 from inspector.tokens.manifest import SEARCH_TOOLS, text_with
-from inspector.tokens.synthetic import Answer
+from inspector.tokens.synthetic import CODE, Answer
 
 if TYPE_CHECKING:
     from inspector.search.answer.answer_text import SearchAnswer
@@ -224,8 +224,9 @@ class SearchTools:
 
     def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:
         """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note."""
-        in_text = self.binder.delivery == "text" and answer.to_load
-        schemas = schema_text(answer.to_load) if in_text else ""
+        delivery = self.binder.delivery
+        in_text = delivery in ("text", CODE) and answer.to_load
+        schemas = schema_text(answer.to_load, delivery) if in_text else ""
         note = redundant.note if redundant else ""
         return paragraphs(answer.text, schemas, unloaded, note)
 

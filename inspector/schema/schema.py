@@ -192,14 +192,19 @@ SchemaDialect = Literal["", "anthropic"]
 
 
 class ModelFeatures(Struct, frozen=True):
-    """`breakpoints`: the prompt cache keeps what is marked and nothing else; `deferral`: "" for none."""
+    """`breakpoints`: the prompt cache keeps what is marked and nothing else; `deferral`: "" for none.
+
+    `scripted`: what it writes is planned by rules or recorded, so that its scripts may run.
+    """
 
     breakpoints: bool = False
     deferral: Deferral = ""
     dialect: SchemaDialect = ""
+    scripted: bool = False
 
 
 PLAIN = ModelFeatures()
+SCRIPTED = ModelFeatures(scripted=True)
 
 
 _TOP = ("type", "properties", "additionalProperties", "required", "$defs", "strict")

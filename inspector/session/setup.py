@@ -19,6 +19,7 @@ from inspector.core.settings import BindingPolicy, Settings, ToolDelivery
 from inspector.core.tool import Catalog, Tool
 from inspector.loop.catalog import build_catalog
 from inspector.schema.json_value import compact
+from inspector.tokens.declaration import declaration
 from inspector.tokens.delivery import DefinitionLoader, effective_delivery, system_text, tools_array
 from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions, Overhead, Plan, PlannedTool, usual_plan
@@ -256,6 +257,7 @@ def _overhead(setup: Setup, meter: BudgetMeter, listed: FirstCall) -> Overhead:
     """Count what the deliveries add once per request; `listed` is the first call with append."""
     parts = listed.budget.parts
     proxied = _first_call(setup, meter, policy="bounded", delivery="call_tool")
+    coded = _first_call(setup, meter, policy="bounded", delivery="code")
     gated = _first_call(setup, meter, policy="gate", delivery="append")
     settings = setup.settings
     unlimited = replace(setup, settings=replace(settings, manifest=replace(settings.manifest, max_tokens=0)))
@@ -269,7 +271,16 @@ def _overhead(setup: Setup, meter: BudgetMeter, listed: FirstCall) -> Overhead:
         pool=gated.budget.parts.pool,
         manifest_limit=parts.manifest if is_shortened else setup.settings.manifest.max_tokens,
         manifest_in_full=in_full if is_shortened else 0,
+        run_script=coded.budget.parts.meta - parts.meta,
+        declared=_declared(listed.catalog.tools, meter),
     )
+
+
+def _declared(tools: Sequence[Tool], meter: BudgetMeter) -> float:
+    """The tokens of declarations as a share of those of definitions, in up to 200 tools evenly spread."""
+    some = tools[:: max(1, len(tools) // 100)]
+    sizes = sum(map(meter.tool, some))
+    return sum(meter.text(declaration(tool)) for tool in some) / sizes if sizes else 1.0
 
 
 def _first_call(

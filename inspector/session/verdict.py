@@ -18,7 +18,7 @@ from inspector.tokens.cost import Delivery, DeliveryCost, SessionCost, compare, 
 from inspector.tokens.delivery import effective_delivery, is_native
 from inspector.tokens.measure import BudgetMeter
 from inspector.tokens.plan import Assumptions, Plan
-from inspector.tokens.synthetic import has_proxy
+from inspector.tokens.synthetic import CODE, has_proxy
 
 
 class PricedSession(Struct, frozen=True):
@@ -91,6 +91,8 @@ def own_delivery(settings: Settings, features: ModelFeatures) -> Delivery:
     if binding.policy == "gate":
         return Delivery.GATE
     sent = effective_delivery(binding, features)
+    if sent == CODE:
+        return Delivery.CODE
     if has_proxy(sent) or is_native(sent):
         return Delivery.CALL_TOOL
     return Delivery.APPEND if sent == "append" else Delivery.REWRITE

@@ -33,20 +33,22 @@ class Delivery(StrEnum):
 
     STATIC binds every tool in every call. REWRITE sends found tools in catalog order, so a new tool moves
     others; APPEND sends them at the end of `tools`. With CALL_TOOL `tools` never changes: search results hold
-    the definitions, which for the cache is the same as a provider's references to deferred tools. GATE
-    selects `tools` for every turn and keeps summaries in the system prompt.
+    the definitions, which for the cache is the same as a provider's references to deferred tools; with CODE
+    they are declarations, and of a script's results the model reads the last. GATE selects `tools` for every
+    turn and keeps summaries in the system prompt.
     """
 
     STATIC = "static"
     REWRITE = "rewrite"
     APPEND = "append"
     CALL_TOOL = "call_tool"
+    CODE = "code"
     GATE = "gate"
 
     @property
     def searches(self) -> bool:
         """Whether the model has to search for tools."""
-        return self in (Delivery.REWRITE, Delivery.APPEND, Delivery.CALL_TOOL)
+        return self not in (Delivery.STATIC, Delivery.GATE)
 
 
 class CachePreset(Struct, frozen=True):
@@ -116,20 +118,26 @@ def planned_requests(plan: Plan, delivery: Delivery) -> list[PlannedRequest]:
     history: list[Block] = []
     requests: list[PlannedRequest] = []
     at = 0.0
-    searches = before = 0
+    searches = before = written = 0
     for number, call in enumerate(plan.calls, start=1):
         at += call.seconds
         if call.only_searched and not delivery.searches and requests:
             # Without a search, the previous call already gives this call's answer.
             requests[-1] = replace(requests[-1], output=call.output)
             continue
+        if call.scripted and delivery is Delivery.CODE and requests:
+            # The script goes on with this answer's calls; the results before are not read.
+            written += min(call.growth, plan.calls[number - 2].output)
+            requests[-1] = replace(requests[-1], output=requests[-1].output + call.output)
+            continue
         front.move(call)
         if call.anew:
             history, searches, before = [], 0, 0
         search = call.search if delivery.searches else 0
-        search += front.in_results(call) if delivery is Delivery.CALL_TOOL else 0
+        search += front.in_results(call)
         searches += search
-        history.append(Block(f"call {number}", call.growth + search, "messages"))
+        history.append(Block(f"call {number}", call.growth + search + written, "messages"))
+        written = 0
         requests.append(
             PlannedRequest(
                 call=number,
@@ -153,6 +161,7 @@ class _Front:
     def __init__(self, plan: Plan, delivery: Delivery) -> None:
         self._delivery = delivery
         self._tokens = {tool.id: tool.tokens for tool in plan.tools}
+        self._share = plan.overhead.declared if delivery is Delivery.CODE else 1.0
         self._order = {tool.id: position for position, tool in enumerate(plan.tools)}
         self._pinned = tuple(tool.id for tool in plan.tools if tool.pinned)
         self._found = dict.fromkeys(self._pinned)
@@ -182,8 +191,10 @@ class _Front:
 
     def in_results(self, call: PlannedCall) -> int:
         """Tokens of the definitions in search results; a conversation that is cut down keeps them."""
+        if self._delivery not in (Delivery.CALL_TOOL, Delivery.CODE):
+            return 0
         ids = [id_ for id_ in self._found if id_ not in self._pinned] if call.anew else self._fresh
-        return sum(self._tokens[id_] for id_ in ids)
+        return sum(round(self._tokens[id_] * self._share) for id_ in ids)
 
     def marks(self, messages: int, before: int) -> tuple[int, ...]:
         """The marked blocks of a request with so many messages, the first `before` of them sent before."""
@@ -199,7 +210,7 @@ class _Front:
         match self._delivery:
             case Delivery.STATIC:
                 return ()
-            case Delivery.CALL_TOOL:
+            case Delivery.CALL_TOOL | Delivery.CODE:
                 return self._pinned
             case Delivery.APPEND:
                 return tuple(self._found)
@@ -220,8 +231,8 @@ def _meta(plan: Plan, delivery: Delivery) -> tuple[Block, ...]:
     if not delivery.searches or all(tool.pinned for tool in plan.tools):
         return ()
     search = Block("search_tools", overhead.meta + overhead.manifest, "tools: search_tools")
-    proxy = Block("call_tool", overhead.call_tool, "tools: call_tool")
-    return (search, proxy) if delivery is Delivery.CALL_TOOL else (search,)
+    proxy = {Delivery.CALL_TOOL: overhead.call_tool, Delivery.CODE: overhead.run_script}.get(delivery)
+    return (search,) if proxy is None else (search, Block(delivery, proxy, f"tools: {delivery}"))
 
 
 _NAMED = 6

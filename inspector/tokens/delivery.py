@@ -1,11 +1,11 @@
 """How tools are delivered to the model, and what a change in them costs a prompt cache.
 
 `rewrite` sends `tools` in catalog order, so a new tool moves the others; `append` sends it at the end, so
-everything before it stays the same byte for byte; with `call_tool` and `text` the array never changes: loaded
-tools are called through one proxy, and search results give their parameters. A gate has no search results:
-with these two it gives the definitions right before the user's message, where a change costs least (Tool
-Attention, section 5.6). With `tool_reference` and `tool_search` the array does not change either: the
-provider loads what a search result brings.
+everything before it stays the same byte for byte; with `call_tool`, `text` and `code` the array never
+changes: loaded tools are called through one proxy or from a script, and search results give their parameters.
+A gate has no search results: with these it gives the definitions right before the user's message, where a
+change costs least (Tool Attention, section 5.6). With `tool_reference` and `tool_search` the array does not
+change either: the provider loads what a search result brings.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +20,9 @@ from inspector.core.text import common_start
 from inspector.core.tool import Catalog, Tool, definition
 from inspector.schema.json_value import compact
 from inspector.schema.schema import PLAIN, ModelFeatures, SchemaDialect
+from inspector.tokens.declaration import declaration
 from inspector.tokens.manifest import definition_lines
-from inspector.tokens.synthetic import has_proxy, synthetic_entries
+from inspector.tokens.synthetic import CODE, has_proxy, synthetic_entries
 
 
 class DefinitionLoader:
@@ -72,6 +73,7 @@ def effective_delivery(binding: BindingSettings, features: ModelFeatures = PLAIN
 
 
 _OFFER = "[Tools that fit the next message, one definition a line. Call them with call_tool.]"
+_DECLARED = "[Tools that fit the next message, as declarations. Call them from run_script.]"
 
 
 def offers_before_message(binding: BindingSettings) -> bool:
@@ -79,12 +81,15 @@ def offers_before_message(binding: BindingSettings) -> bool:
     return binding.policy == "gate" and has_proxy(binding.delivery)
 
 
-def with_offer(messages: Sequence[Message], tools: Sequence[Tool]) -> tuple[Message, ...]:
+def with_offer(
+    messages: Sequence[Message], tools: Sequence[Tool], delivery: SentDelivery
+) -> tuple[Message, ...]:
     """The conversation with the definitions of `tools` right before the last message of the user."""
     last = max((n for n, message in enumerate(messages) if isinstance(message, UserMessage)), default=None)
     if last is None or not tools:
         return tuple(messages)
-    note = NoteMessage(f"{_OFFER}\n{schema_text(tools)}", offers=True)
+    heading = _DECLARED if delivery == CODE else _OFFER
+    note = NoteMessage(f"{heading}\n{schema_text(tools, delivery)}", offers=True)
     return (*messages[:last], note, *messages[last:])
 
 
@@ -151,8 +156,10 @@ def _delivered(catalog: Catalog, state: SessionState, delivery: str, missing: Se
     return state.bound_ids
 
 
-def schema_text(tools: Sequence[Tool]) -> str:
-    """Full definitions as text, one per line, for models that read them in search results."""
+def schema_text(tools: Sequence[Tool], delivery: str) -> str:
+    """Full definitions for models that read them as text: declarations, or JSON, one per line."""
+    if delivery == CODE:
+        return "\n".join(map(declaration, tools))
     return definition_lines([definition(tool) for tool in tools])
 
 

@@ -137,6 +137,7 @@ def _counted(number: int, noun: str) -> str:
 
 SEARCH_TOOLS = "search_tools"
 CALL_TOOL = "call_tool"
+RUN_SCRIPT = "run_script"
 _PURPOSE = (
     "Search for and load tool definitions from available MCP servers. "
     "Use this before calling a tool that isn't currently loaded."

@@ -19,7 +19,7 @@ from inspector.core.number import count
 from inspector.core.turns import ModelCall, ToolCall, Turn, turns
 from inspector.schema.json_value import compact
 from inspector.tokens.delivery import is_native
-from inspector.tokens.synthetic import has_proxy
+from inspector.tokens.synthetic import CODE, has_proxy
 
 
 def solved_steps(turn: Turn) -> list[ToolCall]:
@@ -43,10 +43,11 @@ class PlannedTool(Struct, frozen=True):
 class Overhead(Struct, frozen=True):
     """Tokens that a delivery adds once per request.
 
-    `meta` is `search_tools` without its `manifest`, `call_tool` the proxy's definition, `pool` the summaries
-    that a per-turn gate keeps in the system prompt. `manifest_limit` is the most that the manifest of a
-    larger catalog would take, 0 for no limit; `manifest_in_full` is what it would take without one, 0 if it
-    is not shortened.
+    `meta` is `search_tools` without its `manifest`, `call_tool` and `run_script` are those definitions, and
+    declarations take the share `declared` of the definitions' tokens. `pool` holds the summaries that a
+    per-turn gate keeps in the system prompt. `manifest_limit` is the most that the manifest of a larger
+    catalog would take, 0 for no limit; `manifest_in_full` is what it would take without one, 0 if it is not
+    shortened.
     """
 
     system: int = 0
@@ -56,6 +57,8 @@ class Overhead(Struct, frozen=True):
     pool: int = 0
     manifest_limit: int = 0
     manifest_in_full: int = 0
+    run_script: int = 0
+    declared: float = 1.0
 
 
 class PlannedCall(Struct, frozen=True):
@@ -64,7 +67,8 @@ class PlannedCall(Struct, frozen=True):
     The conversation grew by `growth` tokens apart from searches, and by `search` tokens of searches and their
     results without definitions; the searches found `discovered`. `gated` holds the tools that a gate would
     bind in this call besides the pinned ones. `seconds` passed. `output` is the tokens of its answer. With
-    `anew` the conversation was cut down, and `growth` and `search` are all that is left of it.
+    `anew` the conversation was cut down, and `growth` and `search` are all that is left of it. If it is
+    `scripted`, a script begun by the answer before it can go on with the calls of its own.
     """
 
     growth: int
@@ -74,6 +78,7 @@ class PlannedCall(Struct, frozen=True):
     seconds: float = 0.0
     output: int = 0
     anew: bool = False
+    scripted: bool = False
 
     @property
     def only_searched(self) -> bool:
@@ -111,7 +116,12 @@ class Plan(Struct, frozen=True):
 # So that 0.1 * 30 is 3 and not a little more.
 _ROUNDED = 9
 # Assumptions that counted values replace if there is a catalog.
-_COUNTED = frozenset({"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"})
+_COUNTED = frozenset(
+    {
+        *("summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"),
+        *("run_script_tokens", "declared_share"),
+    }
+)
 
 
 class Assumptions(Struct, frozen=True):
@@ -143,6 +153,13 @@ class Assumptions(Struct, frozen=True):
     manifest_tokens: Annotated[int, "manifest tokens per tool, if not counted", Meta(ge=0)] = 4
     meta_tokens: Annotated[int, "tokens of search_tools without its manifest, if not counted"] = 143
     call_tool_tokens: Annotated[int, "tokens of call_tool, if not counted", Meta(ge=0)] = 80
+    run_script_tokens: Annotated[int, "tokens of run_script, if not counted", Meta(ge=0)] = 120
+    declared_share: Annotated[
+        float, "tokens of a tool's declaration as a share of its definition's, if not counted", Meta(ge=0)
+    ] = 0.7
+    calls_per_script: Annotated[
+        int, "tool calls that one script makes; recorded agents could have made 1.3 at most", Meta(ge=1)
+    ] = 1
     seconds: Annotated[float, "seconds between model calls in the same turn", Meta(ge=0)] = 20.0
     pause: Annotated[float, "seconds from the end of a turn to the next user message", Meta(ge=0)] = 60.0
     search_seconds: Annotated[float, "seconds from a search to the next model call", Meta(ge=0)] = 5.0
@@ -219,6 +236,10 @@ def usual_plan(
         usual = PlannedCall(assumed.growth, gated=gated, seconds=seconds, output=assumed.output)
         searches = assumed.searches_until(number) - assumed.searches_until(number - 1)
         found = [ids for _, ids in zip(range(searches), finds, strict=False)]
+        place = (number - 1) % assumed.calls_per_turn
+        is_last = number == assumed.calls or place == assumed.calls_per_turn - 1
+        if place % assumed.calls_per_script and not is_last and not found:
+            usual = replace(usual, scripted=True)
         calls += assumed.searched(usual, found)
     return Plan(
         tuple(tools),
@@ -310,7 +331,7 @@ def _calls(
     is_searched = any(call.loaded for _, call in recorded)
     waiting = {tool.id for tool in tools if not tool.pinned and not is_searched}
     gated: tuple[str, ...] = ()
-    last, before = -1, None
+    last, before, in_script = -1, None, 0
     for message, call in recorded:
         if call.gate is not None:
             gated = call.gate.active
@@ -318,8 +339,11 @@ def _calls(
             gated = next(gates)
         discovered = tuple(dict.fromkeys(event.tool for event in call.loaded))
         growth, search, anew = _growth(call, before)
-        if call.request.delivery == "text" or is_native(call.request.delivery):
-            search -= sum(sizes[id_] for id_ in discovered)
+        if call.request.delivery in ("text", CODE) or is_native(call.request.delivery):
+            share = assumed.declared_share if call.request.delivery == CODE else 1.0
+            search -= sum(round(sizes[id_] * share) for id_ in discovered)
+        goes_on = message == last and before is not None and _goes_on(call, before)
+        in_script = in_script % assumed.calls_per_script + 1 if goes_on else 1
         planned = PlannedCall(
             growth=growth,
             discovered=discovered,
@@ -328,11 +352,19 @@ def _calls(
             seconds=max(0.0, call.record.at - before.record.at) if before is not None else 0.0,
             output=answer_tokens(call.answer, tokens),
             anew=anew,
+            scripted=in_script > 1,
         )
         fresh = tuple(id_ for id_ in dict.fromkeys(call.called) if id_ in waiting)
         waiting.difference_update(fresh)
         yield from assumed.searched(planned, [fresh] if fresh else [])
         last, before = message, call
+
+
+def _goes_on(call: ModelCall, before: ModelCall) -> bool:
+    """Whether a script could make an answer's calls right after those of the answer before."""
+    acts = (*before.acts, *call.acts)
+    only_calls = bool(before.acts and call.acts) and all(isinstance(act, ToolCall) for act in acts)
+    return only_calls and not call.loaded and not call.reduced and call.request.delivery != CODE
 
 
 def _growth(call: ModelCall, before: ModelCall | None) -> tuple[int, int, bool]:
@@ -352,11 +384,15 @@ def _overhead(made: Sequence[ModelCall], tools: int, assumed: Assumptions) -> tu
     parts = [call.request.tokens for call in made]
     meta, manifest = max(part.meta for part in parts), max(part.manifest for part in parts)
     pool = max(part.pool for part in parts)
-    names = ["call_tool_tokens"] if pool else ["call_tool_tokens", "summary_tokens"]
-    if any(has_proxy(call.request.delivery) for call in made):
+    names = ["call_tool_tokens", "run_script_tokens", "declared_share", "calls_per_script"]
+    names += [] if pool else ["summary_tokens"]
+    if any(call.request.delivery == CODE for call in made):
+        meta = max(0, meta - assumed.run_script_tokens)
+    elif any(has_proxy(call.request.delivery) for call in made):
         meta = max(0, meta - assumed.call_tool_tokens)
     if not meta:
         meta, manifest = assumed.meta_tokens, assumed.manifest_tokens * tools
         names += ["meta_tokens", "manifest_tokens"]
     pool = pool or assumed.summary_tokens * tools
-    return Overhead(parts[-1].prompt, meta, manifest, assumed.call_tool_tokens, pool), names
+    told = Overhead(parts[-1].prompt, meta, manifest, assumed.call_tool_tokens, pool)
+    return replace(told, run_script=assumed.run_script_tokens, declared=assumed.declared_share), names

@@ -6,7 +6,7 @@ A new one is a class and its line in `SYNTHETIC`: it is then offered, counted, c
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,7 +18,7 @@ from inspector.core.stream import Session
 from inspector.core.text import paragraphs
 from inspector.core.tool import Catalog, function_definition
 from inspector.schema.json_value import JsonObject
-from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS, search_tools_definition
+from inspector.tokens.manifest import CALL_TOOL, RUN_SCRIPT, SEARCH_TOOLS, search_tools_definition
 
 
 class Answer(Struct, frozen=True):
@@ -113,9 +113,13 @@ class MetaTool(SyntheticTool):
         return has_proxy(delivery)
 
 
+CODE: Final = "code"
+"""The delivery under which a model reads declarations and calls tools from a script."""
+
+
 def has_proxy(delivery: str) -> bool:
-    """Whether loaded tools are called through `call_tool`."""
-    return delivery in ("call_tool", "text")
+    """Whether loaded tools are called through one tool, `call_tool` or `run_script`."""
+    return delivery in ("call_tool", "text", CODE)
 
 
 def _proxy(what: str, where: str) -> dict[str, Any]:
@@ -145,7 +149,7 @@ class Proxy(SyntheticTool):
     forwards = True
 
     def definition(self, catalog: Catalog, state: SessionState, delivery: str) -> dict[str, Any] | None:
-        if not has_proxy(delivery) or not catalog.deferred_ids:
+        if not has_proxy(delivery) or delivery == CODE or not catalog.deferred_ids:
             return None
         return _CALL_FOUND if state.has_search else _CALL_OFFERED
 
@@ -170,7 +174,39 @@ def _unwrapped(call: ToolCall) -> ToolCall:
     return replace(call, name=name, arguments=given)
 
 
-SYNTHETIC: dict[str, SyntheticTool] = {tool.name: tool for tool in (MetaTool(), Proxy())}
+_RUN = function_definition(
+    RUN_SCRIPT,
+    "Run a script that calls the tools whose declarations you were given. Only what it returns comes back to "
+    "you, so pass results from one call to the next instead of returning them.",
+    {
+        "type": "object",
+        "properties": {
+            "code": {
+                "type": "string",
+                "description": "TypeScript: `const x = await server__tool({...});` for each call, and "
+                "`return` with what you need of the results.",
+            }
+        },
+        "required": ["code"],
+    },
+)
+
+
+class ScriptTool(SyntheticTool):
+    """`run_script`, from which tools are called; the loop runs it, as its calls take their time."""
+
+    name = RUN_SCRIPT
+
+    def definition(self, catalog: Catalog, _state: SessionState, delivery: str) -> dict[str, Any] | None:
+        return _RUN if delivery == CODE and catalog.deferred_ids else None
+
+    def answer(
+        self, calls: Sequence[ToolCall], _beside: Sequence[str], _host: Host
+    ) -> Sequence[Answer | ToolCall]:
+        return calls
+
+
+SYNTHETIC: dict[str, SyntheticTool] = {tool.name: tool for tool in (MetaTool(), Proxy(), ScriptTool())}
 """By name, in the order of their entries in `tools`."""
 
 

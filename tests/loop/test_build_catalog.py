@@ -82,7 +82,7 @@ def test_a_toolsets_own_always_included_tools_replace_the_settings(toolset: str,
 
 
 @pytest.mark.parametrize("toolset", ["sums", "nothing"])
-@pytest.mark.parametrize("delivery", ["append", "call_tool"])
+@pytest.mark.parametrize("delivery", ["append", "call_tool", "code"])
 def test_where_nothing_waits_there_is_no_meta_tool(toolset: str, delivery: str) -> None:
     event = built(toolset, binding__delivery=delivery).event
     assert (event.manifest, event.meta_tokens, event.advisory) == ("", 0, False)

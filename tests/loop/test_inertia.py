@@ -116,7 +116,8 @@ async def test_a_tool_whose_breaker_is_open_is_not_bound_ahead_until_its_cool_do
 
 
 @pytest.mark.parametrize(
-    "values", [{"binding.delivery": "call_tool"}, {"binding.delivery": "text"}, {"binding.policy": "gate"}]
+    "values",
+    [*({"binding.delivery": one} for one in ("call_tool", "text", "code")), {"binding.policy": "gate"}],
 )
 async def test_where_the_model_does_not_read_the_array_nothing_is_bound_ahead(
     values: Mapping[str, Any],

@@ -32,7 +32,7 @@ TOOLSETS = {
     "some": Toolset("some", "", {"crm": ServerRule(exclude=frozenset({f"find_{WORDS['crm:find']}"}))}),
 }
 DEFERRALS: dict[str, Deferral] = {"tool_reference": "tool_reference", "tool_search": "tool_search"}
-DELIVERIES = ("rewrite", "append", "call_tool", "text", *DEFERRALS)
+DELIVERIES = ("rewrite", "append", "call_tool", "text", "code", *DEFERRALS)
 """How definitions reach a model; a provider that defers them has its own, which `native` stands for."""
 
 

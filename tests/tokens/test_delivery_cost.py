@@ -46,6 +46,25 @@ def test_static_binding_by_hand() -> None:
     assert cost.breaks == ()
 
 
+def test_code_by_hand() -> None:
+    """Declarations take half of a definition; the script of call 3 makes the calls of call 4 as well."""
+    plan = Plan(
+        BY_HAND.tools,
+        replace(BY_HAND.overhead, run_script=15, declared=0.5),
+        (*BY_HAND.calls, PlannedCall(growth=40, output=4, scripted=True), PlannedCall(growth=50, output=5)),
+    )
+    cost = session_cost(plan, Delivery.CODE, TERMS)
+    # In front 30 + 20 + 15 and the prompt; results bring half of b, then half of a. Of call 4's growth the
+    # three tokens of the answer before it stay, of the result nothing.
+    grown = [10, 20 + 5 + 100, 30 + 5 + 50, 3 + 50]
+    assert [request.charge.tokens for request in cost.requests] == [
+        65 + 50 + sum(grown[:number]) for number in range(1, 5)
+    ]
+    assert [(request.call, request.output) for request in cost.requests] == [(1, 1), (2, 2), (3, 7), (5, 5)]
+    assert cost.breaks == ()
+    assert len(session_cost(plan, Delivery.CALL_TOOL, TERMS).requests) == 5
+
+
 def test_rewriting_by_hand() -> None:
     """Only search_tools (50) stays in front: b moves the prompt, and a moves b."""
     cost = of_hand(Delivery.REWRITE)

@@ -115,14 +115,17 @@ def test_a_recorded_search_session_by_hand() -> None:
         PlannedTool("s:b", 100),
         PlannedTool("s:p", 40, pinned=True),
     )
-    assert plan.overhead == Overhead(20, 30, 5, 80, 40 * 3)
+    assert plan.overhead == Overhead(20, 30, 5, 80, 40 * 3, run_script=120, declared=0.7)
     first, second, third = plan.calls
     assert (first.growth, first.search, first.discovered, first.output) == (10, 0, (), 7)
     assert (second.growth, second.search, second.discovered, second.output) == (0, 12, ("s:b",), 10)
     assert (third.growth, third.search, third.seconds) == (50, 0, 3.0)
     assert second.only_searched
     assert set(first.gated) == {"s:a", "s:b"}
-    assert set(plan.assumed) == {"gate_tools", "seed", "call_tool_tokens", "summary_tokens"}
+    assert set(plan.assumed) == {
+        *("gate_tools", "seed", "call_tool_tokens", "summary_tokens"),
+        *("run_script_tokens", "declared_share", "calls_per_script"),
+    }
 
 
 def test_a_session_without_searches_is_given_those_that_it_would_have_needed() -> None:

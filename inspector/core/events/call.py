@@ -10,7 +10,7 @@ from inspector.core.definition import ToolDefinition, Verdict
 from inspector.core.error import BreakerState, FailureKind, failure_words
 from inspector.core.events.base import Actor, Event, Group
 from inspector.core.message import TaskState, arguments_text
-from inspector.core.number import count, duration, milliseconds, money, pause, percent
+from inspector.core.number import count, duration, milliseconds, money, pause, percent, tokens
 from inspector.schema.json_value import JsonObject
 
 # The window in which the iteration guard found too many equal calls; sessions of earlier versions also have
@@ -300,6 +300,26 @@ class ToolSubstituted(
         return (
             f"{self.tool} instead of {self.instead_of}  similarity {self.similarity:.2f}{given}  {self.why}"
         )
+
+
+class ScriptRun(Event, frozen=True, kind="script", groups={Group.CALLS}):
+    """A script of the model was run, with so many `calls`, whose own events come before it.
+
+    `returned` are the tokens of what the model reads, `withheld` those of the results that it does not read;
+    `code` is the script, and `failed` why it stopped before its end.
+    """
+
+    call_id: str
+    code: str
+    calls: int
+    returned: int
+    withheld: int
+    failed: str = ""
+
+    def summary(self) -> str:
+        ended = f"stopped: {self.failed}" if self.failed else f"{tokens(self.returned)} tokens returned"
+        withheld = f"{tokens(self.withheld)} tokens of results never reached the model"
+        return f"{count(self.calls, 'call')}, {ended}; {withheld}"
 
 
 _SHOWN = 2

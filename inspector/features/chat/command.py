@@ -53,6 +53,7 @@ _SUMMED_UP: Mapping[type[events.Event], str] = {
     events.TaskChanged: "    ⧗ ",
     events.ModelRetried: "  ↻ ",
     events.ToolSubstituted: "\n⇄ ",
+    events.ScriptRun: "  ⧉ script: ",
     events.BreakerChanged: "  ⚠ circuit breaker: ",
     events.LoopDetected: "  ⚠ loop: ",
     events.ContextReduced: "  ⚠ window nearly full: ",

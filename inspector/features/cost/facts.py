@@ -27,6 +27,7 @@ ABOUT: Mapping[Delivery, str] = {
     Delivery.REWRITE: "found tools in catalog order; a new tool shifts the rest",
     Delivery.APPEND: "found tools at the end of tools[]",
     Delivery.CALL_TOOL: "tools[] never changes; search results carry the definitions",
+    Delivery.CODE: "search results carry declarations; a script makes several calls",
     Delivery.GATE: "tools chosen for each turn; all summaries in the prompt",
 }
 MEASURES = (
@@ -82,7 +83,7 @@ def priced_report(priced: Priced) -> Iterator[str | Table]:
     headers = ("delivery", "call", "what broke the cache", "resent")
     yield Table("", headers, broken, frozenset({1, 3})) if broken else "Nothing breaks the cache."
     yield ""
-    yield Table("", ("billed by", *Delivery), tuple(_presets(plan)), frozenset(range(1, 6)))
+    yield Table("", ("billed by", *Delivery), tuple(_presets(plan)), frozenset(range(1, len(Delivery) + 1)))
     yield ""
     yield Table("", ASSUMPTIONS, tuple(_assumptions(plan, session.assumed)), frozenset({1}))
 

@@ -18,7 +18,7 @@ FEATURE = Feature(
     pages=(
         PageInfo("budget", "budget", "What the next request costs; what-if.", "cost", at="page:BudgetScreen"),
         PageInfo(
-            "ways", "strategies", "The same calls under five loading strategies.", "cost", part_of="budget"
+            "ways", "strategies", "The same calls under six loading strategies.", "cost", part_of="budget"
         ),
         PageInfo(
             "machine",

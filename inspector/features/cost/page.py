@@ -154,7 +154,7 @@ class BudgetScreen(ToolKeys):
         "What if: d defers or binds a server, P pins a tool. The line shows the first call and a session,",
         "before → after. Nothing changes until you press a; 0 resets.",
         "Trace shows what each model call cost, and why the cache was lost.",
-        "Strategies: this session's calls under all five; before there are any, an assumed session's.",
+        "Strategies: this session's calls under all six; before there are any, an assumed session's.",
         "Dollar amounts include searches and use prompt cache prices.",
     )
 

@@ -1,4 +1,4 @@
-"""The five ways to deliver tools, compared in a thread: tokens, cache, money, and what broke the cache."""
+"""The six ways to deliver tools, compared in a thread: tokens, cache, money, and what broke the cache."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ from widgets import Column, Record, RecordList, visible
 
 
 class DeliveryComparison(Struct, frozen=True):
-    """The costs of the five ways; `own` is the way in use."""
+    """The costs of the six ways; `own` is the way in use."""
 
     priced: PricedSession
     own: Delivery
@@ -96,7 +96,7 @@ COLUMNS = (
     Column("bar", "cost with cache", width=_BAR, hide_below=150),
     Column("breaks", "breaks", align="right", weight=5, hide_below=96),
 )
-WAITING = "Comparing five strategies …"
+WAITING = "Comparing six strategies …"
 EMPTY = "No tools to load yet: no server is ready (see Tools)."
 
 

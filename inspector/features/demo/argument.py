@@ -12,6 +12,7 @@ from inspector.features.demo.reading import FORMULA, QUERY, Reading, word_set
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, elements, fields
 from inspector.search.index.vocabulary import stem, terms, written_words
+from inspector.tokens.script import Part
 
 _MAX_TEXT, _MAX_TITLE, _MAX_DEPTH = 4_000, 80, 4
 _CITY = word_set("city location place town region country address destination")
@@ -280,6 +281,8 @@ def _earlier_id(parameter: SchemaField, source: Source) -> object:
 
 
 def _is_id(candidate: object, kind: str) -> bool:
+    if isinstance(candidate, Part):
+        return True
     if isinstance(candidate, int) and not isinstance(candidate, bool):
         return "integer" in kind or "number" in kind or kind == "any"
     return isinstance(candidate, str) and ("string" in kind or kind == "any")

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator
 
 from inspector.core.message import ModelChunk, ModelRequest, TextDelta
-from inspector.schema.schema import PLAIN
+from inspector.schema.schema import SCRIPTED
 
 WINDOW = 128_000
 
@@ -15,7 +15,7 @@ class DemoPlanner:
     name = "demo/planner"
     label = "demo/planner (rules, no LLM)"
     api_base = ""
-    features = PLAIN
+    features = SCRIPTED
 
     def __init__(self, window: int | None = None) -> None:
         self.window = window or WINDOW

@@ -5,7 +5,7 @@ What was done since the user's last message it reads from the messages alone.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -21,11 +21,23 @@ from inspector.core.message import (
     UserMessage,
 )
 from inspector.features.demo.argument import Source, fill, unused
-from inspector.features.demo.reading import Reading, bound_tools, fitting, read, shared, split
+from inspector.features.demo.reading import (
+    Bound,
+    Reading,
+    bound_tools,
+    declared_tools,
+    fitting,
+    read,
+    shared,
+    split,
+)
+from inspector.schema.json_value import JsonObject
 from inspector.search.answer.answer_text import CLOSEST_ONLY
 from inspector.search.index.query import is_statement
 from inspector.search.index.vocabulary import terms
-from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.declaration import function_name
+from inspector.tokens.manifest import RUN_SCRIPT, SEARCH_TOOLS
+from inspector.tokens.script import Part, Script, ScriptCall, read_script
 
 MAX_MODEL_CALLS = 16
 _LONGEST = 300
@@ -41,6 +53,7 @@ _DECODER = json.JSONDecoder()
 _NOT_UNDERSTOOD = (
     "I found nothing to do in that. I am a rule-based stand-in, so please ask for one thing per sentence."
 )
+PASSED = "its result went to the next call."
 _THOUGHT = "Searching again turns up nothing new. I will go on with what I have."
 _FAILED = "I could not work that out. I am a rule-based stand-in; try simpler words."
 
@@ -93,7 +106,18 @@ class History:
 def _done(messages: Sequence[Message]) -> list[Done]:
     results = {message.call_id: message.text for message in messages if isinstance(message, ToolMessage)}
     calls = [call for m in messages if isinstance(m, AssistantMessage) for call in m.tool_calls]
-    return [Done(call, results.get(call.id, "")) for call in calls]
+    done = [Done(call, results.get(call.id, "")) for call in calls]
+    return [one for each in done for one in (_scripted(each) if each.call.name == RUN_SCRIPT else (each,))]
+
+
+def _scripted(done: Done) -> Iterator[Done]:
+    """The calls of a script, each for a step of its own; only the last one's result is known."""
+    script = read_script(done.call.arguments.get("code"))
+    match = _ID.fullmatch(done.call.id)
+    for number, one in enumerate(script.calls):
+        step = int(match.group(1)) + number if match else 0
+        result = done.result if number == len(script.calls) - 1 else PASSED
+        yield Done(ToolCall(f"plan-0-{step}-0", one.tool, one.arguments), result)
 
 
 # Tool results as rows, and as text for people.
@@ -186,7 +210,13 @@ class _Plan:
         self.history = History(request.messages)
         self.steps = [read(step) for step in split(self.history.text)]
         self.tools = bound_tools(request.tools)
-        self.searchable = any(SEARCH_TOOLS in str(entry) for entry in request.tools)
+        names = [entry.get("function", {}).get("name") for entry in request.tools]
+        self.searchable = SEARCH_TOOLS in names
+        self.writes_scripts = RUN_SCRIPT in names
+        if self.writes_scripts:
+            said = (message.text for message in request.messages if not isinstance(message, AssistantMessage))
+            self.tools += declared_tools("\n".join(said))
+        self._passing: tuple[int, Bound, Part] | None = None
 
     def reply(self) -> ModelReply:
         """The next search or call, or the results of all steps."""
@@ -198,22 +228,46 @@ class _Plan:
                 told.append(_outcome(attempt.calls[-1], reading))
                 continue
             next_one = self._next(index)
-            if isinstance(next_one, ToolCall) and not over and index >= max(history.attempts, default=0):
+            is_next = self.writes_scripts or index >= max(history.attempts, default=0)
+            if self.writes_scripts and isinstance(next_one, ToolCall) and next_one.name != SEARCH_TOOLS:
+                next_one = self._script(index, next_one)
+            if isinstance(next_one, ToolCall) and not over and is_next:
                 name, query = _shown(next_one.name), next_one.arguments.get("query")
                 is_search = next_one.name == SEARCH_TOOLS
-                text = f"Searching for a tool: {query}" if is_search else f"Calling {name}."
+                does = "Running a script." if self.writes_scripts else f"Calling {name}."
+                text = f"Searching for a tool: {query}" if is_search else does
                 return ModelReply(text, (next_one,), finish_reason="tool_calls")
             told.append("I did not get to this." if isinstance(next_one, ToolCall) else next_one)
         if len(told) > 1:
             told = [f"{step.text}\n{outcome}" for step, outcome in zip(self.steps, told, strict=True)]
         return ModelReply("\n\n".join(told) or _NOT_UNDERSTOOD)
 
+    def _script(self, index: int, call: ToolCall) -> ToolCall:
+        """The script of a step's call, and of those after it that go on with its result, which is not read.
+
+        A search that they need comes first.
+        """
+        calls: list[ScriptCall] = []
+        for later in range(index, len(self.steps)):
+            next_one = self._next(later) if calls else call
+            if isinstance(next_one, str) or (calls and next_one.name != SEARCH_TOOLS and not _uses(next_one)):
+                break
+            if next_one.name == SEARCH_TOOLS:
+                return next_one
+            name = f"r{len(calls)}"
+            calls.append(ScriptCall(name, function_name(next_one.name), dict(next_one.arguments)))
+            tool = next(tool for tool in self.tools if tool.wire == next_one.name)
+            self._passing = (later, tool, Part(name))
+            if later + 1 < len(self.steps) and not self.steps[later + 1].refers:
+                break
+        return ToolCall(call.id, RUN_SCRIPT, {"code": Script(tuple(calls), Part(calls[-1].name)).text})
+
     def _next(self, index: int) -> ToolCall | str:
         """The search or call that a step needs, or why there is none."""
         reading, attempt = self.steps[index], self.history.attempt(index)
         identity = f"plan-{self.history.turn}-{index}-{len(attempt.searches)}"
         found = {
-            name: CLOSEST_ONLY not in search.result
+            self._called(name): CLOSEST_ONLY not in search.result
             for search in attempt.searches
             for name in _FOUND.findall(search.result)
         }
@@ -242,9 +296,18 @@ class _Plan:
             return "I have no tool for this."
         return f"The closest tool is {_shown(near.wire)}: few of its words match, but an LLM may call it."
 
+    def _called(self, tool_id: str) -> str:
+        """The name by which a found tool is called."""
+        name = tool_id.replace(":", "__", 1)
+        return function_name(name) if self.writes_scripts else name
+
     def _source(self, index: int) -> Source:
         """The values that a step can use: its own, and the last successful result before it."""
         reading = self.steps[index]
+        if self._passing is not None:
+            step, tool, part = self._passing
+            about = frozenset(terms(f"{_shown(tool.wire)} {self.steps[step].text}"))
+            return Source(reading, (_row(tool.returns, part),), "", about, self.steps[step].text)
         earlier = [
             (self.steps[step].text, done)
             for step in range(index)
@@ -259,6 +322,20 @@ class _Plan:
         about = frozenset(terms(f"{_shown(last.call.name)} {asked}"))
         _, rows = _records(_documents(last.result))
         return Source(reading, rows, render(last.result, PASSED_ON), about, asked)
+
+
+def _uses(call: ToolCall) -> bool:
+    """Whether a call takes a part of a result of its script."""
+    return any(isinstance(one, Part) for one in call.arguments.values())
+
+
+def _row(returns: JsonObject, part: Part) -> Mapping[str, Part]:
+    """The first row of a result that is not there yet: its fields, as far as they are declared, and an id."""
+    inner: JsonObject = returns.get("properties", {}).get("result", {})
+    if "items" in inner:
+        returns, part = inner["items"], Part(part.name, ("result", 0))
+    keys = (*returns.get("properties", {}), "id") if returns else ()
+    return {key: Part(part.name, (*part.path, key)) for key in keys}
 
 
 def _query(reading: Reading, attempt: Attempt) -> str:
@@ -281,6 +358,8 @@ def _query(reading: Reading, attempt: Attempt) -> str:
 
 def _outcome(done: Done, reading: Reading) -> str:
     name, result = _shown(done.call.name), render(done.result)
+    if done.result == PASSED:
+        return f"{name}: {PASSED}"
     if done.is_error:
         return f"{name} failed: {result}"
     left = ", ".join(unused(done.call.arguments, reading))

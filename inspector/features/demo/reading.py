@@ -6,12 +6,14 @@ from functools import lru_cache
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from inspector.features.demo.declared import declared
 from inspector.schema.json_value import JsonObject
 from inspector.schema.schema import SchemaField, elements, fields
 from inspector.search.index.query import STEP_VERBS
 from inspector.search.index.vocabulary import STOP_WORDS, stem, terms, written_words
-from inspector.tokens.manifest import SEARCH_TOOLS
+from inspector.tokens.manifest import RUN_SCRIPT, SEARCH_TOOLS
 
 MAX_STEPS = 5
 MAX_CHARACTERS = 4_000
@@ -210,13 +212,17 @@ _CALLED = {"add": "sum", "multipli": "product", "divid": "quotient", "meet": "ev
 
 
 class Bound(Struct, frozen=True):
-    """A tool of the model request, with the stems of its words, and the words that name its parameters."""
+    """A tool of the model request, with the stems of its words, and the words that name its parameters.
+
+    `returns` is the schema of its result, where that is declared.
+    """
 
     wire: str
     schema: JsonObject
     name: frozenset[str]
     words: frozenset[str]
     takes: frozenset[str]
+    returns: JsonObject = {}
 
 
 def bound_tools(tools: Iterable[Any]) -> tuple[Bound, ...]:
@@ -227,7 +233,17 @@ def bound_tools(tools: Iterable[Any]) -> tuple[Bound, ...]:
         for function in functions
         if isinstance(function, Mapping)
         and isinstance(function.get("name"), str)
-        and function["name"] not in ("", SEARCH_TOOLS)
+        and function["name"] not in ("", SEARCH_TOOLS, RUN_SCRIPT)
+    )
+
+
+def declared_tools(text: str) -> tuple[Bound, ...]:
+    """The tools that a text declares."""
+    return tuple(
+        replace(
+            _bound(one.name, {"description": one.description, "parameters": one.takes}), returns=one.returns
+        )
+        for one in declared(text)
     )
 
 

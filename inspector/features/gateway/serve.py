@@ -24,7 +24,7 @@ from inspector.cli.launch import say_failures
 from inspector.cli.options import Options
 from inspector.cli.table import say
 from inspector.clients.client import client_name
-from inspector.core.error import ToolsightError
+from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Origin
 from inspector.core.ports import Approver
 from inspector.features.gateway.asking import EVERYTHING, ClientElicitor, Context, declared
@@ -32,6 +32,7 @@ from inspector.features.gateway.gateway import Gateway
 from inspector.features.gateway.news import News
 from inspector.loop.approval import AllowedBefore
 from inspector.loop.breaker import MemoryBreakers
+from inspector.tokens.synthetic import CODE
 
 _INSTRUCTIONS = (
     "More tools than are listed: search_tools finds them by what they do. Search before you say that "
@@ -137,6 +138,11 @@ async def serve(
                 # What a client of the older protocol can be asked, its servers have to ask in that.
                 older_first=first.result().protocol_version not in MODERN_PROTOCOL_VERSIONS,
             )
+            if bench.settings.binding.delivery == CODE:
+                raise ConfigError(
+                    "binding.delivery is code, but a gateway's client calls tools and sends no scripts",
+                    hint="Set binding.delivery to call_tool, or leave it out.",
+                )
             async with bench:
                 bench.connect(_origin(first.result()))
                 front.gateway.set_result(Gateway(bench, front.elicitor, front.news))

@@ -35,7 +35,7 @@ from inspector.core.message import (
 from inspector.core.tool import wire_name
 from inspector.features.lab.expectation import Expectation, expectation
 from inspector.schema.json_value import JsonObject
-from inspector.schema.schema import PLAIN
+from inspector.schema.schema import SCRIPTED
 from inspector.tokens.manifest import SEARCH_TOOLS
 
 
@@ -249,7 +249,7 @@ class ScriptModel:
     """Replays a scenario. The request alone determines the next step, so it keeps no state."""
 
     api_base = ""
-    features = PLAIN
+    features = SCRIPTED
 
     def __init__(self, path: Path, window: int | None = None) -> None:
         """`window` is used in place of the scenario's, in tokens."""

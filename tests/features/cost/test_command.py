@@ -30,8 +30,11 @@ SESSION = "20260101-cost"
 TERSE = ("--set", "discovery.embedding_model=none")
 USUAL = SimpleNamespace(**to_builtins(Assumptions()))
 # Counted where there is a catalog, so not assumed.
-COUNTED = {"summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"}
-DELIVERIES = ["static", "rewrite", "append", "call_tool", "gate"]
+COUNTED = {
+    *("summary_tokens", "manifest_tokens", "meta_tokens", "call_tool_tokens"),
+    *("run_script_tokens", "declared_share"),
+}
+DELIVERIES = ["static", "rewrite", "append", "call_tool", "code", "gate"]
 STARTED = SessionStarted("test.json", ("s",), "", "demo/planner", "planner", 100_000)
 STORY: list[Event] = [
     STARTED,
@@ -143,7 +146,7 @@ def test_both_commands_price_a_configuration_to_the_same_cent(toolsight: Toolsig
     assert session["verdict"] == priced["verdict"]
     assert session["verdict"]["text"]
     pairs = list(zip(session["deliveries"], priced["deliveries"], strict=True))
-    assert len(pairs) == 5
+    assert len(pairs) == len(DELIVERIES)
     for one, other in pairs:
         assert one["delivery"] == other["delivery"]
         for cache in ("cached", "uncached"):

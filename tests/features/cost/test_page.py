@@ -100,7 +100,7 @@ async def test_the_ways_are_compared_over_an_assumed_session_until_there_are_cal
         await budget_page(pilot)
         await goes(pilot, "ways")
         table = pilot.app.screen.query_one("#ways-table", RecordList)
-        await until(pilot, lambda: len(table.records) == 5)
+        await until(pilot, lambda: len(table.records) == 6)
         await sees(pilot, "over an assumed session", "append (in use)")
         await with_a_call(pilot, rig)
         await sees(pilot, "over this session's calls")

@@ -106,6 +106,13 @@ async def test_a_tool_that_was_not_found_is_refused_and_the_client_is_told_to_se
     assert "search_tools" in text_of(result)
 
 
+async def test_scripts_are_no_way_to_deliver_to_a_client_that_calls_tools(demo: Options) -> None:
+    coded = replace(demo, values={**PLAIN, "binding.delivery": "code"})
+    with pytest.raises(ConfigError, match="sends no scripts"):
+        async with client_of(coded) as client:
+            await client.list_tools()
+
+
 async def test_a_list_that_changes_is_told_where_found_tools_are_listed(demo: Options) -> None:
     told = asyncio.Event()
 

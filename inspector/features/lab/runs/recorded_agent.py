@@ -7,9 +7,10 @@ by name, because the recording goes on with it. That is the upper bound of what 
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from itertools import takewhile
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from inspector.core.session import SessionState
 from inspector.core.tool import Tool, wire_name
 from inspector.features.lab.run import LabClock
 from inspector.features.lab.runs.conversation import joined
+from inspector.features.lab.runs.recorded_script import known_words, scripts_of
 from inspector.mcp.recorded_link import (
     RecordedCall,
     RecordedMessage,
@@ -28,8 +30,8 @@ from inspector.mcp.recorded_link import (
     RecordedServers,
     RecordedStep,
 )
-from inspector.schema.schema import PLAIN
-from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
+from inspector.schema.schema import SCRIPTED
+from inspector.tokens.manifest import CALL_TOOL, RUN_SCRIPT, SEARCH_TOOLS
 
 
 class KnownRuns(Struct, frozen=True):
@@ -205,7 +207,7 @@ class RecordedAgent:
     """A ChatModel that plays one run, once: it keeps its place, and reads the session's state."""
 
     api_base = ""
-    features = PLAIN
+    features = SCRIPTED
 
     def __init__(
         self,
@@ -224,8 +226,8 @@ class RecordedAgent:
         self._servers = servers
         self._clock = clock
         self._seconds = seconds_a_call
-        self._plan = _plan(run)
-        self._now = next(self._plan, None)
+        self._plan = deque(_plan(run))
+        self._now = self._plan.popleft() if self._plan else None
         self._tried: set[Reason] = set()
         self._found_by: dict[str, str] = {}
         self._evicted_by: dict[str, str] = {}
@@ -300,12 +302,31 @@ class RecordedAgent:
     def _act(self, planned: _Planned, request: ModelRequest) -> ModelReply:
         """Do what the recording did, and go on to its next step."""
         step, text = planned.step, "" if self._tried else planned.step.text
+        offered = {entry["function"]["name"] for entry in request.tools}
+        if step.calls and RUN_SCRIPT in offered:
+            return self._run(planned, request, text)
         self._servers.expect(step.calls)
         for call in step.calls:
             self.log.needed.setdefault(_id(call), len(self.log.searches))
-        offered = {entry["function"]["name"] for entry in request.tools}
         self._advance()
         return self._reply(text, [_sent(call, offered) for call in step.calls])
+
+    def _run(self, planned: _Planned, request: ModelRequest, text: str) -> ModelReply:
+        """Do it from a script, with as many of the next steps as the script can do too."""
+        following = takewhile(lambda one: self._goes_on(one.step), self._plan)
+        steps = [planned.step, *(one.step for one in following)]
+        scripts, done = scripts_of(steps, known_words(request))
+        calls = [call for step in steps[:done] for call in step.calls]
+        self._servers.expect(calls)
+        for call in calls:
+            self.log.needed.setdefault(_id(call), len(self.log.searches))
+        for _ in range(done):
+            self._advance()
+        return self._reply(text, [ToolCall("", RUN_SCRIPT, {"code": script.text}) for script in scripts])
+
+    def _goes_on(self, step: RecordedStep) -> bool:
+        """Whether a step only makes calls that need no search."""
+        return bool(step.calls) and not step.searches and not self._lacked(step)
 
     def _reply(self, text: str, calls: Sequence[ToolCall]) -> ModelReply:
         number = len(self.log.counted)
@@ -321,7 +342,7 @@ class RecordedAgent:
         return [one for one in dict.fromkeys(map(_id, step.calls)) if one not in bound]
 
     def _advance(self) -> None:
-        self._now, self._tried = next(self._plan, None), set()
+        self._now, self._tried = self._plan.popleft() if self._plan else None, set()
 
 
 def _plan(run: RecordedRun) -> Iterator[_Planned]:

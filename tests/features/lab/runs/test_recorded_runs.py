@@ -119,13 +119,25 @@ def test_a_call_of_an_evicted_tool_hurts_and_is_searched_for_with_what_found_it(
     assert run.rejected == 0
 
 
-@pytest.mark.parametrize("delivery", ["append", "rewrite", "call_tool", "text"])
+@pytest.mark.parametrize("delivery", ["append", "rewrite", "call_tool", "text", "code"])
 def test_every_delivery_makes_the_recorded_calls(delivery: str) -> None:
     two = run_of(
         step("I lend a book and water the plants.", call(LEND, title="Emma"), call(WATER)), step("Done.")
     )
     run = played(two, binding__delivery=delivery)
     assert (run.calls, run.rejected, searched(run)) == (2, 0, {"first": 1})
+
+
+def test_a_script_makes_the_calls_of_several_steps_and_keeps_what_nobody_reads_from_the_model() -> None:
+    first = call(LEND, '{"loan": "loan-4711", "text": "' + "words " * 40 + '"}', title="Emma")
+    run = run_of(
+        step("I lend a book and water the plants.", first, call(WATER, "first", bed=1)),
+        step("", call(WATER, "second", bed="loan-4711")),
+        step("Done."),
+    )
+    one, two = (played(run, binding__delivery=way) for way in ("call_tool", "code"))
+    assert (one.calls, two.calls, one.rejected, two.rejected) == (3, 3, 0, 0)
+    assert (one.model_calls, two.model_calls) == (4, 3)
 
 
 def test_runs_that_share_an_index_and_counts_are_as_alone() -> None:
