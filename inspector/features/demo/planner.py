@@ -31,13 +31,13 @@ from inspector.features.demo.reading import (
     shared,
     split,
 )
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, as_object
 from inspector.search.answer.answer_text import CLOSEST_ONLY
 from inspector.search.index.query import is_statement
 from inspector.search.index.vocabulary import terms
 from inspector.tokens.declaration import function_name
 from inspector.tokens.manifest import RUN_SCRIPT, SEARCH_TOOLS
-from inspector.tokens.script import Part, Script, ScriptCall, read_script
+from inspector.tokens.script import Part, Script, ScriptCall, ScriptError, read_script
 
 MAX_MODEL_CALLS = 16
 _LONGEST = 300
@@ -112,7 +112,11 @@ def _done(messages: Sequence[Message]) -> list[Done]:
 
 def _scripted(done: Done) -> Iterator[Done]:
     """The calls of a script, each for a step of its own; only the last one's result is known."""
-    script = read_script(done.call.arguments.get("code"))
+    try:
+        script = read_script(done.call.arguments.get("code"))
+    except ScriptError:
+        yield done
+        return
     match = _ID.fullmatch(done.call.id)
     for number, one in enumerate(script.calls):
         step = int(match.group(1)) + number if match else 0
@@ -210,9 +214,9 @@ class _Plan:
         self.history = History(request.messages)
         self.steps = [read(step) for step in split(self.history.text)]
         self.tools = bound_tools(request.tools)
-        names = [entry.get("function", {}).get("name") for entry in request.tools]
-        self.searchable = SEARCH_TOOLS in names
-        self.writes_scripts = RUN_SCRIPT in names
+        self.searchable = any(SEARCH_TOOLS in str(entry) for entry in request.tools)
+        functions = (as_object(as_object(entry).get("function")) for entry in request.tools)
+        self.writes_scripts = any(function.get("name") == RUN_SCRIPT for function in functions)
         if self.writes_scripts:
             said = (message.text for message in request.messages if not isinstance(message, AssistantMessage))
             self.tools += declared_tools("\n".join(said))

@@ -105,3 +105,10 @@ def test_a_declaration_is_read_back_as_what_was_declared(tool: Tool) -> None:
 )
 def test_a_declaration_that_is_cut_off_is_no_end(text: str) -> None:
     assert [one.name for one in declared(text)] == ["a__b"]
+
+
+def test_what_another_model_wrote_as_a_script_is_passed_over() -> None:
+    run = function_definition(RUN_SCRIPT, "Run a script.", {"type": "object"})
+    foreign = ToolCall("x", RUN_SCRIPT, {"code": "for (;;) {}"})
+    said = (UserMessage("Hello."), AssistantMessage("", (foreign,)), UserMessage("Lock the door"))
+    assert decide(ModelRequest("", said, (run,), 100)).text == "I have no tool for this."
