@@ -2,16 +2,37 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
+from inspector.cli.options import as_json, with_options
 from inspector.config.client import ClientFile, client_file_of, client_files, is_there
 from inspector.config.client_format import load_file, written_secrets
 from inspector.config.file import read_bytes, read_text
 
 _MARK = b"\xef\xbb\xbf"
+CLIENTS = (
+    *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
+    *("codex", "zed", "copilot-cli", "qwen-code", "kiro"),
+)
+"""Clients in whose files servers are changed, as they are named on the command line."""
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def changes_file(*more: str) -> Callable[[F], F]:
+    """The options of a command that changes a client's file: one of CLIENTS or `more`, or a file's path."""
+    choice = click.Choice((*CLIENTS, *more))
+    return with_options(
+        click.option("--client", type=choice, help="The client whose configuration changes."),
+        click.option(
+            "--config", type=click.Path(path_type=Path), help="The configuration file that changes."
+        ),
+        click.option("--yes", is_flag=True, help="Do not ask; the change is still shown."),
+        as_json,
+    )
 
 
 def files_of(client: str | None, config: Path | None) -> list[ClientFile]:

@@ -4,15 +4,11 @@ from pathlib import Path
 
 import click
 
+from inspector.cli.client_file import changes_file
 from inspector.cli.location import database_path
-from inspector.cli.options import COMMON, CommandGroup, Options, as_json, with_options
+from inspector.cli.options import COMMON, CommandGroup, Options
 from inspector.cli.run import run
 from inspector.core.error import ConfigError
-
-_CLIENTS = (
-    *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
-    *("codex", "zed", "copilot-cli", "qwen-code", "kiro", "opencode"),
-)
 
 
 @click.group(cls=CommandGroup, invoke_without_command=True, takes=COMMON)
@@ -41,12 +37,7 @@ def gateway(context: click.Context, port: int | None, chosen: Options) -> None:
     run(served())
 
 
-_placed = with_options(
-    click.option("--client", type=click.Choice(_CLIENTS), help="The client whose configuration changes."),
-    click.option("--config", type=click.Path(path_type=Path), help="The configuration file that changes."),
-    click.option("--yes", is_flag=True, help="Do not ask; the change is still shown."),
-    as_json,
-)
+_placed = changes_file("opencode")
 
 
 @click.command()

@@ -5,16 +5,11 @@ from pathlib import Path
 
 import click
 
-from inspector.cli.client_file import encoded, text_of, write_all_with_consent
-from inspector.cli.options import DATABASE, CommandGroup, Options, as_json, with_options
+from inspector.cli.client_file import changes_file, encoded, text_of, write_all_with_consent
+from inspector.cli.options import DATABASE, CommandGroup, Options, with_options
 from inspector.core.error import ConfigError
 from inspector.features.agents.tap import shared, tap as tap_of_command
 from inspector.features.agents.tap.entries import Entry, Left, each, entries, without_taps
-
-_CLIENTS = (
-    *("claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "cline", "gemini-cli"),
-    *("codex", "goose", "continue", "zed", "copilot-cli", "qwen-code", "kiro"),
-)
 
 
 @click.group(cls=CommandGroup, invoke_without_command=True, takes=(DATABASE,))
@@ -71,10 +66,7 @@ _placed = with_options(
     click.option(
         "--all", "every", is_flag=True, help="Every server of the client, with one change to confirm."
     ),
-    click.option("--client", type=click.Choice(_CLIENTS), help="The client whose configuration changes."),
-    click.option("--config", type=click.Path(path_type=Path), help="The configuration file that changes."),
-    click.option("--yes", is_flag=True, help="Do not ask; the change is still shown."),
-    as_json,
+    changes_file("goose", "continue"),
 )
 
 
