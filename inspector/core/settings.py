@@ -193,10 +193,9 @@ class BindingSettings(Struct, frozen=True):
         ToolDelivery,
         "rewrite: tools[] in catalog order; append: new tools go last; call_tool: tools[] never changes, "
         "calls go through call_tool; text: the same, and searches return full schemas; code: searches return "
-        "TypeScript declarations, calls are made from a script (run_script), which runs only if it is the "
-        "demo model's or recorded; native: tools[] never changes, the provider loads what a search found "
-        "(Claude: tool_reference, OpenAI: tool_search), and nothing is unloaded to make room; models without "
-        "it get append",
+        "declarations for scripts, of which only the demo model's run here; native: the provider loads what "
+        "a search found (Claude: tool_reference, OpenAI: tool_search), and nothing is unloaded to make room; "
+        "models without it get append",
     ] = "append"
     capacity: Annotated[
         int, "how many loaded tools stay bound, not counting pinned ones; 0 means no limit", Meta(ge=0)

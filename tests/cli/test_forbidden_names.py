@@ -67,6 +67,8 @@ OTHERS = {
         ("scenario run", "names"),
         ("scenario compare", "name"),
     ),
+    # Files of one's own.
+    *(("skills", "words"), ("skills", "--query")),
     # Calls of one's own file; and they refuse to be told a user.
     *(("call", "--saved"), ("call", "--save"), ("servers", "--sign-in"), ("servers", "--sign-out")),
     *(("marketplace show", "name"), ("marketplace install", "name"), ("search", "--try-name")),
@@ -75,7 +77,7 @@ OTHERS = {
 OPENERS = {
     *("cli/launch.py", "cli/open_app.py", "features/marketplace/command.py", "features/lab/open_lab.py"),
     *("features/lab/command.py", "features/tools/sign_in_command.py"),
-    *("features/gateway/command.py", "features/gateway/serve.py"),
+    *("features/gateway/command.py", "features/gateway/serve.py", "features/clients/race.py"),
     # The owner's, and what it lists is restricted afterwards.
     *("features/cost/audit/command.py", "features/setup/config_command.py"),
 }

@@ -22,7 +22,7 @@ from inspector.cli.options import Options
 from inspector.cli.run import run
 from inspector.cli.table import Progress, show
 from inspector.clients.client import NAMES, find_client
-from inspector.core.error import ProtocolError
+from inspector.core.error import ProtocolError, command
 from inspector.core.number import count, saving, tokens
 from inspector.core.redaction import learn_environment
 from inspector.core.report import Block, Table
@@ -97,7 +97,7 @@ class RaceTalk(Conversation):
             yield from self._reached(self.tool["name"], required_values(self.tool["inputSchema"]))
             return
         if not (tools := self.log.marks.tools):
-            raise ProtocolError("no server has tools", hint="`toolsight servers` says why.")
+            raise ProtocolError("no server has tools", hint=f"{command('servers')} says why.")
         if (SERVER, SEARCH_TOOLS) not in tools:
             raise ProtocolError(f"{count(len(tools), 'tool')} are too few for a search to save anything")
         yield from self._reached(SEARCH_TOOLS, {"query": self._question})
