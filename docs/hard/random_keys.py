@@ -27,11 +27,11 @@ from docs.hard.world import catalogs, written
 SERVERS, RESTART, PROBE, THEMES, PAUSE = 9, 30.0, 200, 12, 0.05
 PARTS = 6
 _ESC, _THEME = b"\x1b", b"\x0c"
-# Every key of the app but those that end it or write a file.
+# Every key of the app but those that end it, also from the palette, or write a file.
 KEYS = (
     *(b"1", b"2", b"3", b"4", b"5", b"6", b"\x1bOP", b"\x1b[15~"),
     *(b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[5~", b"\x1b[6~", b"\x1b[H", b"\x1b[F"),
-    *(b"\r", b"\r", b"\t", b"\x1b[Z", _ESC, _ESC, b" ", b"/", b"?", b"\x0c", b"\x0f", b"\x10"),
+    *(b"\r", b"\r", b"\t", b"\x1b[Z", _ESC, _ESC, b" ", b"/", b"?", b"\x0c", b"\x0f"),
     *(bytes([code]) for code in b"abcdefghijklmnoprstuvwyz=WMIU"),
 )
 _WORDS = (b"late orders", b"weather", b"create an issue", b"zzz")
