@@ -124,6 +124,9 @@ class TerminalApp(App[ReturnType]):
             if len(event.text) < len(text):
                 said = f"Pasted {_size(event.text)} of {_size(text)}; the rest was cut. {_MOST}"
                 self.notify(said, severity="warning", markup=False)
+        if self.focused is not None and not self.focused.is_attached:
+            # What has gone while it got the focus would take every key from now on, and answer none.
+            self.set_focus(None)
         await super().on_event(event)
         # A letter opens nothing where text is typed.
         is_text = isinstance(event, events.Key) and event.is_printable and _takes_text(self.focused)
