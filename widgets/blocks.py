@@ -22,7 +22,7 @@ from textual.style import Style
 from textual.visual import Visual
 
 from widgets.line_view import LineView
-from widgets.text import Hanging
+from widgets.text import Hanging, plain
 
 T = TypeVar("T")
 # So many blocks are laid out at once, the newest first, and the rows of so many are kept.
@@ -56,9 +56,9 @@ class BlockCanvas(LineView, Generic[T]):
         self._follows = True
         self._is_drawing = False
 
-    def content(self, item: T, width: int) -> Content:
-        """What a block says, in lines that may be wrapped into `width` cells."""
-        raise NotImplementedError
+    def content(self, item: T, width: int) -> Content:  # noqa: ARG002 - a table may depend on it
+        """What a block says, in lines that may be wrapped into `width` cells; by default its item."""
+        return plain(str(item))
 
     def foot(self, width: int) -> list[Content]:  # noqa: ARG002 - what is below may depend on it
         """The rows below the last block, of at most `width` cells."""
