@@ -83,8 +83,6 @@ class TerminalApp(App[ReturnType]):
             isinstance(event, events.Key) and event.key != "ctrl+q"
         )
         if not is_typed or event.is_forwarded:
-            if isinstance(event, events.Key):
-                self._leave_what_is_gone()
             await super().on_event(event)
         elif self.holds_keys:
             self.typed.append(event)
@@ -126,16 +124,13 @@ class TerminalApp(App[ReturnType]):
             if len(event.text) < len(text):
                 said = f"Pasted {_size(event.text)} of {_size(text)}; the rest was cut. {_MOST}"
                 self.notify(said, severity="warning", markup=False)
-        self._leave_what_is_gone()
+        if self.focused is not None and not self.focused.is_attached:
+            # What has gone while it got the focus would take every key from now on, and answer none.
+            self.set_focus(None)
         await super().on_event(event)
         # A letter opens nothing where text is typed.
         is_text = isinstance(event, events.Key) and event.is_printable and _takes_text(self.focused)
         self._at = None if is_text else self.focused or self.screen
-
-    def _leave_what_is_gone(self) -> None:
-        """Take the focus from what has gone while it got it: it would take every key, and answer none."""
-        if self.focused is not None and not self.focused.is_attached:
-            self.set_focus(None)
 
     def get_driver_class(self) -> "type[Driver]":
         """Textual's driver for this platform; a terminal's is one that survives it."""

@@ -96,13 +96,11 @@ async def test_keys_behind_a_search_are_for_its_results() -> None:
         assert pilot.app.screen.query_one("#query", PlainInput).value == "mail"
 
 
-@pytest.mark.parametrize("key", ["s", "ctrl+q"])
-async def test_a_key_is_answered_though_what_had_the_focus_is_gone(key: str) -> None:
+async def test_a_key_is_answered_though_what_had_the_focus_is_gone() -> None:
     app = Burst(rows)
-    app.bind("ctrl+q", "stop")
     async with app.run_test() as pilot:
         gone = app.query_one(RecordList).query("RecordRows").first()
         await app.query_one(RecordList).remove()
         app.screen.set_focus(gone)
-        await pilot.press(key)
+        await pilot.press("s")
         assert app.stopped == 1
