@@ -306,7 +306,7 @@ class SchemaForm(VerticalScroll, can_focus=False):
         """Create a form; `submit` is its button's label."""
         super().__init__(**options)
         self._submit = submit
-        self._wants_focus = False
+        self._wants_focus = self._is_making = False
         self.set_reactive(SchemaForm.fields, tuple(fields))
 
     def compose(self) -> ComposeResult:
@@ -318,14 +318,17 @@ class SchemaForm(VerticalScroll, can_focus=False):
 
     async def recompose(self) -> None:
         """Make the inputs of new fields, and focus the first if that was asked for before they were there."""
+        self._is_making = True
         await super().recompose()
+        self._is_making = False
         if self._wants_focus:
             self.focus_first()
 
     def focus_first(self) -> None:
         """Move the focus to the first input, or to the button without one."""
         rows = self.rows
-        self._wants_focus = [row.field for row in rows] != list(self.fields)
+        # Rows that are about to go would take the focus with them, and rows that come have no input yet.
+        self._wants_focus = self._is_making or [row.field for row in rows] != list(self.fields)
         if not self._wants_focus:
             first = rows[0].focus_input if rows else self.query_one(Button).focus
             first()

@@ -1,5 +1,7 @@
 """A form reads what was typed, says what is wrong, and hands over values."""
 
+import asyncio
+
 import pytest
 from textual.widgets import Input, Select, TextArea
 
@@ -120,3 +122,16 @@ async def test_pasted_control_characters_become_visible() -> None:
 def test_a_value_of_the_wrong_kind_is_refused(kind: str, text: str) -> None:
     with pytest.raises(InvalidValue):
         parse(kind, text)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("turns", range(1, 6))
+async def test_the_focus_goes_to_no_field_that_is_being_replaced(turns: int) -> None:
+    app = FormApp()
+    async with app.run_test(size=(80, 40)):
+        form = app.query_one(SchemaForm)
+        making = asyncio.create_task(form.recompose())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        form.focus_first()
+        await making
+        assert app.focused is form.query(Input).first()
