@@ -53,7 +53,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "call": ("call", "calc:evaluate", "expression=6 * 7", "--demo"),
     "clients": ("clients", "codex"),
     "skills": ("skills", SKILLS),
-    "clients-diff": ("clients", "diff", "codex", "none"),
     "search": ("search", "late orders", "--demo"),
     "search-why": ("search", "late orders", "--why", "shop:list_orders", "--demo"),
     "check": ("check", "--expect", "late orders -> shop:list_orders", "--fail-on", "never", "--demo"),

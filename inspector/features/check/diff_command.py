@@ -1,4 +1,4 @@
-"""`toolsight diff`: what differs between two sessions, servers, snapshots or clients."""
+"""`toolsight diff`: what differs between two sessions, servers or snapshots."""
 
 import shlex
 import sys
@@ -59,24 +59,18 @@ from inspector.store.store import SqliteStore
     help=f"Requests whose answers are compared, too. Default: {REQUESTS} beside A or B, or here.",
 )
 @as_json
-@click.pass_context
-def diff(context: click.Context, /, first: str, second: str, requests: Path | None, chosen: Options) -> None:
+def diff(first: str, second: str, requests: Path | None, chosen: Options) -> None:
     """Show what differs between A and B.
 
     Each is a session, a file of one (.toolsight), a server as after `--`, a stored list of tools, a
-    configuration, or a snapshot of `check`; or both are clients. The exit code is 3 if anything differs.
+    configuration, or a snapshot of `check`. The exit code is 3 if anything differs.
 
     \b
     toolsight diff tools.lock.json server.py
     toolsight diff before.json after.json --requests mine.requests
     """
     if {first, second} & set(NAMES):
-        clients = context.find_root().command
-        for name in ("clients", "diff"):
-            assert isinstance(clients, click.Group)
-            clients = clients.get_command(context, name) or clients
-        context.invoke(clients, first=first, second=second)
-        return
+        raise click.UsageError(f"Compare clients with `toolsight clients {first} {second}`.")
     require_nobody(chosen)
     beside = [Path(word).absolute().parent for word in (first, second) if is_file(Path(word))]
     there = (folder / REQUESTS for folder in (*beside, Path.cwd()) if is_file(folder / REQUESTS))

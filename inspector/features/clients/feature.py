@@ -24,7 +24,6 @@ FEATURE = Feature(
     commands=(
         CommandInfo("clients", "command:clients", "See", shows=("clients",)),
         CommandInfo("clients measure", "measure_command:measure"),
-        CommandInfo("clients diff", "diff_command:diff"),
     ),
     lends={"client race": "race:race_client"},
 )

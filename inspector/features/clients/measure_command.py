@@ -145,7 +145,7 @@ def _show(found: Measured, file: Path, golden: Path | None) -> None:
         row = _row(found, file, golden)
         told = f"{row['title']}: {count(row['facts'], 'fact')} in {row['file']}"
         if found.name in NAMES:
-            told += f"; `toolsight clients diff {found.name} {row['file']}` compares it with what was known"
+            told += f"; `toolsight clients {found.name} {row['file']}` compares it with what was known"
         show(row, [told])
     if found.failure is not None:
         raise found.failure

@@ -1,13 +1,11 @@
-"""`toolsight clients diff`, and a client's file in a client's place."""
+"""A client's file in a client's place, and what differs between it and the known one."""
 
-import json
 import re
 import sys
 from pathlib import Path
 
 import pytest
 
-from inspector.core.ports import SystemClock
 from tests.support.commands import Toolsight, in_process
 from tests.support.mcp_case import SERVERS
 
@@ -55,13 +53,8 @@ def test_a_clients_file_is_taken_wherever_a_clients_name_is(file: str, toolsight
     assert "cannot search as Mine 2: not measured" in searched.stderr
 
 
-def test_a_difference_names_rules_facts_and_what_is_stale(
-    file: str, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(SystemClock, "now", lambda _: 1_799_000_000.0)
-    printed = toolsight("clients", "diff", "codex", file).stdout
+def test_clients_side_by_side_name_each_rule_that_differs(file: str, toolsight: Toolsight) -> None:
+    printed = toolsight("clients", "codex", file).stdout
     assert re.search(r"names\.limit +\d+ +12", printed)
-    assert "A name of 13 characters is refused." in printed
-    assert ", stale" in printed
-    data = json.loads(toolsight("clients", "diff", file, file, "--json").stdout)
-    assert data["rules"] == []
+    assert "names.form" in printed
+    assert "toolsight clients A B" in toolsight("clients", "diff", "codex", file).stderr
