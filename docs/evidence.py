@@ -44,12 +44,13 @@ def missing(data: Path) -> list[str]:
 
 @cache
 def _played(data: Path, name: str, printed: Printed) -> Report:
-    """What `toolsight bench runs` prints of a collection: static binding, and two deliveries of discovery."""
+    """What a replay of a collection prints: static binding, and two deliveries of discovery."""
     _, runs, tools, limit = COLLECTIONS[name]
     setups = ("--profile", "static", "--profile", "toolsight", "--vary", "binding.delivery=append,call_tool")
     limited = ("--limit", str(limit)) if limit else ()
     places = (str(data / runs), "--tools", str(data / tools))
-    return dict(json.loads(printed("bench", "runs", *places, *setups, *limited, "--model", MODEL, "--json")))
+    words = (*places, *setups, *limited, "--model", MODEL, "--json")
+    return dict(json.loads(printed(*words, module="docs.benchmark.recordings")))
 
 
 def figures(data: Path, printed: Printed) -> Mapping[str, str]:

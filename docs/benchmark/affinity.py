@@ -19,11 +19,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from docs.benchmark import data, say
+from docs.benchmark.recordings import read_published
 from inspector.core.number import percent, signed
 from inspector.core.ranking import Answer, SearchRequest
 from inspector.core.settings import DiscoverySettings
 from inspector.features.lab.runs.recorded_agent import known_runs, last_words
-from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun, read_definitions
 from inspector.search.answer.metric import estimate, ndcg_at, recall_at
 from inspector.search.answer.search import SearchRules
@@ -67,7 +67,7 @@ def main() -> None:
     given = parser.parse_args()
     weights = tuple(float(one) for one in given.weights.split(","))
     tools = read_definitions(given.tools)
-    runs = known_runs(read_runs(given.folder).runs, tools).runs
+    runs = known_runs(read_published(given.folder).runs, tools).runs
     rankers = CatalogRankers(semantic_index(tools, data.semantics()), DiscoverySettings())
     needs = [need for run in runs for need in needs_of(run)]
     ranked = [rankers.plain("hybrid").rank(need.query) for need in needs]

@@ -30,13 +30,13 @@ from docs.benchmark.recorded_failure import (
     repeats_of,
     unwrapped,
 )
+from docs.benchmark.recordings import read_published
 from inspector.cli.composition import counter_for
 from inspector.core.error import FailureKind
 from inspector.core.number import percent
 from inspector.core.settings import BudgetSettings, FallbackSettings
 from inspector.core.tool import Tool, contradiction
 from inspector.features.lab.runs.recorded_agent import ToolNames
-from inspector.features.lab.runs.recording import read_runs
 from inspector.loop.fallback import similar_tools
 from inspector.mcp.recorded_link import RecordedCall, RecordedRun, read_definitions
 from inspector.schema.narrowing import argument_mapping, mapped
@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--sample", type=int, default=0)
     given = parser.parse_args()
     for folder in given.folders:
-        runs = read_runs(folder).runs
+        runs = read_published(folder).runs
         attempts = [attempt for run in runs for attempt in attempts_of(run)]
         if given.sample:
             sample(runs, given.sample)

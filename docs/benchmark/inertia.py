@@ -3,7 +3,7 @@
 What a rule is asked is left out of what it learns: the run alone, as when tasks come back, or every attempt
 at its task, as when each is new. Only first uses are scored: a tool that was called before is bound.
 `python -m docs.benchmark.inertia FOLDER` prints the tables of "How well the next tool can be predicted" in
-docs/papers/composition.md, from recordings in the formats of `toolsight bench runs`.
+docs/papers/composition.md, from recordings in the formats of docs/benchmark/recordings.py.
 """
 
 import sys
@@ -15,13 +15,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from inspector.cli.table import Progress, say_report
+from docs.benchmark.recordings import read_published
+from inspector.cli.table import say_report
 from inspector.core.inertia import Aging, InertiaGraph
 from inspector.core.number import percent
 from inspector.core.ports import TaskCalls
 from inspector.core.report import NOTHING, Column, Table
 from inspector.core.tool import server_of
-from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun
 from inspector.search.answer.metric import Estimate, ratio_estimate
 
@@ -296,6 +296,4 @@ def _share(value: Estimate | None) -> str:
 
 
 if __name__ == "__main__":
-    with Progress() as progress:
-        found = read_runs(Path(sys.argv[1]), progress)
-    say_report(report(sys.argv[1], found.runs))
+    say_report(report(sys.argv[1], read_published(Path(sys.argv[1])).runs))

@@ -16,11 +16,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from docs.benchmark import data, say
+from docs.benchmark.recordings import read_published
 from inspector.core.number import percent, signed
 from inspector.core.settings import DiscoverySettings
 from inspector.core.tool import Tool
 from inspector.features.lab.runs.recorded_agent import ToolNames
-from inspector.features.lab.runs.recording import read_runs
 from inspector.mcp.recorded_link import RecordedRun, read_definitions
 from inspector.search.answer.metric import estimate, share_estimate
 from inspector.search.ranker.catalog_rankers import CatalogRankers
@@ -56,7 +56,7 @@ def main() -> None:
     parser.add_argument("--tools", action="append", required=True, type=Path)
     given = parser.parse_args()
     tools = read_definitions(given.tools)
-    runs = read_runs(given.folder).runs
+    runs = read_published(given.folder).runs
     ends = [(run.task, end) for run in runs for end in ends_of(run)]
     for end in End:
         share = share_estimate([one is end for _, one in ends], [task for task, _ in ends])

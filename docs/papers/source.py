@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from inspector.search.index.tool_index import ToolIndex
 
 
-COMMAND = "toolsight bench runs FOLDER --tools FILE"
+COMMAND = "python -m docs.benchmark.recordings FOLDER --tools FILE"
 RESULTS = "docs/papers/recorded-runs.md"
 
 

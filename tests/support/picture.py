@@ -25,7 +25,7 @@ from inspector.features.agents.importing import AgentLibrary
 from inspector.features.cost.audit.result import Audit
 from inspector.features.cost.feature import AUDIT
 from inspector.features.lab.feature import RUNS
-from inspector.features.lab.runs.conversation import RunSource
+from inspector.features.lab.runs.recording import RunSource
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import RegistryLibrary
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until

@@ -6,7 +6,7 @@ from inspector.core.feature import CommandInfo, Feature, PageInfo, Part
 
 if TYPE_CHECKING:
     from inspector.features.lab.ground import Lab
-    from inspector.features.lab.runs.conversation import RunSource
+    from inspector.features.lab.runs.recording import RunSource
 
 
 LAB: "Part[Lab]" = Part(beside_session=True)

@@ -35,7 +35,7 @@ from inspector.features.lab.comparison import ScenarioResult
 from inspector.features.lab.feature import LAB, RUNS
 from inspector.features.lab.ground import Ground, ScenarioFile, require_tools
 from inspector.features.lab.run import ChangingConnector, LabClock, ScenarioRun
-from inspector.features.lab.runs.conversation import RunSource
+from inspector.features.lab.runs.recording import RunSource
 from inspector.features.lab.scenario import Scenario, load_scenario
 from inspector.loop.approval import AllowedBefore
 from inspector.loop.breaker import MemoryBreakers

@@ -121,11 +121,10 @@ def runs(
 ) -> None:
     """Replay recorded agent runs in several setups.
 
-    Prints what each setup would have found, missed and cost. FOLDER holds recordings in one of the formats
-    in docs/papers/recorded-runs.md. The agent repeats its recorded calls, but searches before calling a tool
-    it does not have. Costs are compared with those of the first setup.
-
-    A session of Toolsight's, or an imported one, is a recording too: see `toolsight sessions show --help`.
+    Prints what each setup would have found, missed and cost. FOLDER is a recording or holds some: sessions of
+    Toolsight's, or imported ones, as `toolsight sessions show --as events --json` prints them. The agent
+    repeats its recorded calls, but searches before calling a tool it does not have. Costs are compared with
+    those of the first setup.
 
     \b
     toolsight sessions show ID --as events --json > session.json; toolsight bench runs session.json

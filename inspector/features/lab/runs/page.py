@@ -22,12 +22,18 @@ from inspector.core.ranking import SearchRequest
 from inspector.core.report import NOTHING
 from inspector.core.tool import Tool
 from inspector.features.lab.feature import RUNS
-from inspector.features.lab.runs.conversation import KINDS, playable, profiles_for, session_run
 from inspector.features.lab.runs.facts import CALLS, MONEY, SEARCHING, TABLES, Told, heading, play_again
 from inspector.features.lab.runs.recorded_agent import Reason
 from inspector.features.lab.runs.recorded_batch import SetupSummary, setups
 from inspector.features.lab.runs.recorded_run import Need, PlayedRun
-from inspector.features.lab.runs.recording import Recordings, read_runs
+from inspector.features.lab.runs.recording import (
+    KINDS,
+    Recordings,
+    playable,
+    profiles_for,
+    read_runs,
+    session_run,
+)
 from inspector.mcp.recorded_link import RecordedRun
 from widgets import Column, Record, RecordList, middle, plain, visible
 

@@ -21,8 +21,8 @@ from inspector.core.ports import OWN_PERSONA, PastCall, TaskCalls, Viewer
 from inspector.core.session import SessionState
 from inspector.core.tool import Tool, wire_name
 from inspector.features.lab.run import LabClock
-from inspector.features.lab.runs.conversation import joined
 from inspector.features.lab.runs.recorded_script import known_words, scripts_of
+from inspector.features.lab.runs.recording import joined
 from inspector.mcp.recorded_link import (
     RecordedCall,
     RecordedMessage,

@@ -1,277 +1,189 @@
-"""Reads recorded runs of agents; their format is recognized by what is in the files."""
+"""A stored session as a recorded run, and files of sessions.
 
-import ast
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+A session may be one of Toolsight's own, or imported from an agent's transcript. A file of sessions holds
+their events, as `toolsight sessions show ID --as events --json` prints them or one a line.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from msgspec import Struct, field
-from pydantic import Field
+from msgspec.structs import replace
 
-from inspector.config.file import MEGABYTE, load_lines, load_object, load_value
+from inspector.config.file import MEGABYTE, load_value
 from inspector.config.problem import Foreign, validated
+from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.core.error import ConfigError
-from inspector.features.lab.runs.conversation import (
-    ChatMessage,
-    Conversation,
-    add_chat,
-    arguments_of,
-    read_chat,
-    read_sessions,
-    text_of,
-)
+from inspector.core.events import Event, Record, ServerReady, SessionStarted, ToolsChanged
+from inspector.core.ports import SessionSummary
+from inspector.core.text import one_line, shortened
+from inspector.core.tool import Tool
+from inspector.core.turns import ACTS, Act, Search, ToolCall, Turn, turns
+from inspector.features.lab.comparison import STATIC
 from inspector.mcp.recorded_link import RecordedCall, RecordedMessage, RecordedRun, RecordedStep
+from inspector.schema.json_value import JsonObject
+from inspector.session.assembly import Ports
+from inspector.store.codec import UnreadableEvent, decode, encode_value
 
-# MCPMark's recordings: `messages.json` with the items of OpenAI's Responses API, beside `meta.json`.
-#
-# The folder says which server was used: `SERVICE/IMPLEMENTATION/run-N/TASK/messages.json`.
-
-_FILE, _META = "messages.json", "meta.json"
-_ATTEMPT = re.compile(r"run-\d+")
-
-
-class _Item(Foreign):
-    type: str = ""
-    role: str = ""
-    content: Any = None
-    name: str = ""
-    arguments: Any = None
-    call_id: str = ""
-    output: Any = None
+KINDS = ("session", "ready", "tools", "catalog", *ACTS, "response", "result")
+"""The kinds of events that a run is made of: all that has to be read."""
+NEWEST = 30
+"""So many of one's own sessions are played, the newest: a long one takes minutes."""
+_TASK = 120
+_USUAL = (DEFAULT_PROFILE, STATIC, "attention")
+_HINT = "`toolsight sessions show ID --as events --json` prints a session as this version writes it."
 
 
-class _Outcome(Foreign):
-    success: bool | None = None
+class RunSource(Struct, frozen=True):
+    """Where recorded runs come from, beside the stored sessions, and what they are played with."""
+
+    shipped: Path
+    ports: Callable[[], Ports]
 
 
-class _Usage(Foreign):
-    input_tokens: int | None = Field(default=None, ge=0)
-    output_tokens: int | None = Field(default=None, ge=0)
+def playable(sessions: Iterable[SessionSummary], *, but: str = "") -> tuple[SessionSummary, ...]:
+    """The newest sessions that called tools; the running one is left out."""
+    return tuple(one for one in sessions if one.calls and one.id != but)[:NEWEST]
 
 
-class _Meta(Foreign):
-    model_name: str = ""
-    execution_result: _Outcome = Field(default_factory=_Outcome)
-    token_usage: _Usage = Field(default_factory=_Usage)
+def profiles_for(runs: Iterable[RecordedRun]) -> tuple[str, ...]:
+    """Three profiles to play runs in; the one they were recorded under is among them.
+
+    The first is the default, with whose costs the others are compared.
+    """
+    own = Counter(run.profile for run in runs if run.profile in PROFILES and run.profile not in _USUAL)
+    last = own.most_common(1)[0][0] if own else _USUAL[-1]
+    return (*_USUAL[:-1], last)
 
 
-def _read_mcpmark(path: Path, data: object, run_id: str) -> list[RecordedRun] | None:
-    """The run in the file, or None if it is no such recording. Raises ConfigError."""
-    if path.name != _FILE or not isinstance(data, list):
+def joined(steps: Iterable[RecordedStep]) -> tuple[RecordedStep, ...]:
+    """The steps of a message; one that neither called nor searched becomes part of the next."""
+    kept: list[RecordedStep] = []
+    waiting: list[str] = []
+    *earlier, last = steps
+    for step in (*earlier, last):
+        waiting += [step.text] if step.text else []
+        if step.acts or step is last:
+            kept.append(replace(step, text="\n\n".join(waiting)))
+            waiting = []
+    return tuple(kept)
+
+
+def session_run(records: Iterable[Record], others: Mapping[str, Tool]) -> RecordedRun | None:
+    """The session as a run, None if the model never answered. Its task is what the person asked first.
+
+    Its tools are those of its catalogs and its calls: as its stream defines them, or else as `others`, by
+    their ids, do. A session that does not say what its catalog was has all of the others.
+    """
+    messages: list[RecordedMessage] = []
+    known: set[str] = set()
+    tools = dict(others)
+    run_id = agent = profile = ""
+    for turn in turns(records):
+        run_id, agent = turn.session.id, turn.session.label or turn.session.agent
+        for started in turn.of(SessionStarted):
+            profile = started.profile
+        if turn.session.catalog is not None:
+            known.update(entry.id for entry in turn.session.catalog.entries)
+            known.update(call.event.tool for call in turn.tool_calls)
+        tools |= _defined((*turn.of(ServerReady), *turn.of(ToolsChanged)))
+        if steps := tuple(_steps(turn)):
+            messages.append(RecordedMessage(turn.said.text if turn.said else "", joined(steps)))
+    if not messages:
         return None
-    meta = _Meta()
-    beside = path.with_name(_META)
-    if beside.is_file():
-        meta = validated(_Meta, load_object(beside), str(beside))
-    service, server = _where(path)
-    messages = _messages(data, str(path), server)
-    run = RecordedRun(
-        id=run_id,
-        task=f"{service}/{path.parent.name}",
-        messages=messages,
-        solved=meta.execution_result.success,
-        input_tokens=meta.token_usage.input_tokens,
-        output_tokens=meta.token_usage.output_tokens,
-        model=meta.model_name,
+    task = next((message.text for message in messages if message.text.strip()), run_id)
+    return RecordedRun(
+        run_id,
+        shortened(one_line(task), _TASK),
+        tuple(messages),
+        model=agent,
+        profile=profile,
+        tools=tuple(tool for tool in tools.values() if not known or tool.id in known),
     )
-    return [run] if messages else []
 
 
-def _where(path: Path) -> tuple[str, str]:
-    """The service and the server that the folders name; empty where they do not."""
-    above = [folder.name for folder in path.parents]
-    if len(above) > 3 and _ATTEMPT.fullmatch(above[1]):
-        return above[3], f"{above[3]}-{above[2]}"
-    return "", ""
+def _defined(events: Iterable[ServerReady | ToolsChanged]) -> dict[str, Tool]:
+    """The newest definition of each tool, by its id."""
+    found = (one.tool for event in events for one in event.definitions)
+    return {tool.id: tool for tool in found if tool is not None}
 
 
-def _messages(data: list[object], place: str, server: str) -> tuple[RecordedMessage, ...]:
-    """Consecutive items of the model are one model call: a result or the user comes between two."""
-    conversation, replying = Conversation(), False
-
-    def call(on: Conversation, call_id: str, name: str, arguments: dict[str, Any]) -> bool:
-        on.call(call_id, RecordedCall(name, arguments, server=server))
-        return True
-
-    for number, raw in enumerate(data):
-        where = f"{place}: [{number}]"
-        item = validated(_Item, raw, where)
-        if item.type == "function_call_output":
-            conversation.result(item.call_id, text_of(item.output))
-            replying = False
-        elif item.type in ("function_call", "message") and item.role != "user":
-            if not replying:
-                conversation.reply()
-            replying = True
-            if item.type == "message":
-                conversation.say(text_of(item.content))
-            else:
-                call(conversation, item.call_id, item.name, arguments_of(item.arguments))
-        elif item.role:
-            add_chat(conversation, validated(ChatMessage, raw, where), call)
-            replying = False
-    return conversation.messages()
+def _steps(turn: Turn) -> Iterator[RecordedStep]:
+    """A step for each model call, and one for acts outside of these; thoughts are Toolsight's idea."""
+    rest = [act for act in turn.acts if act.call not in turn.calls]
+    if rest:
+        yield _step("", rest)
+    for call in turn.calls:
+        if call.answer is not None and not call.request.think:
+            yield _step(call.answer.text, [act for act in turn.acts if act.call is call])
 
 
-# LiveMCPBench's recordings: a list of tasks with chat messages, and a judge's reward or a person's label if
-# there is one.
-#
-# Its agents have two tools: `route` searches for tools, and `execute-tool` calls one by server and name.
-
-_SEARCH, _CALL, _SOLVED = "route", "execute-tool", "success"
+def _step(text: str, acts: Sequence[Act]) -> RecordedStep:
+    calls = tuple(_call(act) for act in acts if isinstance(act, ToolCall))
+    queries = (act.event.report.request.query for act in acts if isinstance(act, Search))
+    return RecordedStep(text, calls, tuple(filter(None, queries)))
 
 
-class _Task(Foreign):
-    task_id: str = Field(description="Every task needs an id.")
-    messages: list[Any]
-    reward: float | None = None
-    task_success: str | None = None
-
-    @property
-    def solved(self) -> bool | None:
-        """What a person said, else a judge; None if neither did."""
-        if self.task_success is not None:
-            return self.task_success == _SOLVED
-        return None if self.reward is None else self.reward > 0
+def _call(act: ToolCall) -> RecordedCall:
+    server, _, name = act.event.tool.partition(":")
+    end = act.end
+    result, failed = (None, False) if end is None else (end.text, not end.ok)
+    return RecordedCall(name, act.event.arguments, result, failed, server)
 
 
-def _read_livemcpbench(path: Path, data: object, run_id: str) -> list[RecordedRun] | None:
-    """The runs in the file, or None if it is no such recording. Raises ConfigError."""
-    if not (isinstance(data, list) and data and isinstance(data[0], dict) and "messages" in data[0]):
-        return None
-    runs = []
-    for number, value in enumerate(data):
-        place = f"{path}: [{number}]"
-        task = validated(_Task, value, place)
-        messages = read_chat(task.messages, place, _special)
-        if messages:
-            runs.append(RecordedRun(f"{run_id}#{number}", task.task_id, messages, task.solved))
-    return runs
+class _Line(Foreign):
+    """An event of a session; the first one may say which task it was, and whether it was solved."""
+
+    session: str
+    seq: int
+    kind: str
+    event: JsonObject
+    at: float = 0.0
+    task: str = ""
+    solved: bool | None = None
 
 
-def _special(conversation: Conversation, call_id: str, name: str, arguments: dict[str, Any]) -> bool:
-    if name == _SEARCH:
-        conversation.search(str(arguments.get("query", "")))
-        return True
-    if name != _CALL:
-        return False
-    tool, server = str(arguments.get("tool_name", "")), str(arguments.get("server_name", ""))
-    conversation.call(call_id, RecordedCall(tool, arguments_of(arguments.get("params")), server=server))
-    return True
+def read_sessions(path: Path, data: object, run_id: str) -> list[RecordedRun] | None:
+    """The sessions in the file, or None if it is no such recording. Raises ConfigError.
 
-
-# Toolathlon's recordings: `MODEL_TASK.json`, an object of chat messages and whether the run passed.
-#
-# Calls name their tool as `SERVER-TOOL`.
-
-
-class _Trajectory(Foreign):
-    messages: list[Any]
-    passed: bool | None = Field(default=None, alias="pass")
-
-
-def _read_toolathlon(path: Path, data: object, run_id: str) -> list[RecordedRun] | None:
-    """The run in the file, or None if it is no such recording. Raises ConfigError."""
-    if not (isinstance(data, dict) and "messages" in data):
-        return None
-    trajectory = validated(_Trajectory, data, str(path))
-    messages = read_chat(trajectory.messages, str(path))
-    task = path.stem.partition("_")[2] or path.stem
-    model = path.stem.partition("_")[0] if "_" in path.stem else ""
-    return [RecordedRun(run_id, task, messages, trajectory.passed, model=model)] if messages else []
-
-
-# The multi-turn tasks of the Berkeley Function Calling Leaderboard (BFCL).
-#
-# These are no runs: what the user says is given, and for each message the calls that are right, one a model
-# call. Nothing says what the agent thought or what the calls returned. `NAME.json` has the questions, one
-# JSON object a line, and `possible_answer/NAME.json` the calls, written as Python.
-
-_ANSWERS = "possible_answer"
-_CALLS_HINT = "Each possible answer needs one list of calls for each message in its question."
-
-
-class _Said(Foreign):
-    content: Any = None
-
-
-class _Question(Foreign):
-    id: str
-    question: list[list[_Said]]
-
-
-class _Answer(Foreign):
-    id: str
-    ground_truth: list[list[str]] = Field(description=_CALLS_HINT)
-
-
-def _read_bfcl(path: Path, data: object, run_id: str) -> list[RecordedRun] | None:
-    """The tasks in the file, or None if it has none or no answers beside it. Raises ConfigError."""
-    # One line is one object, which is also a whole file of JSON.
+    A session that does not say what tools it knew has all that the file's other sessions define.
+    """
     lines = data if isinstance(data, list) else [data]
-    first = lines[0] if lines else None
-    if not (isinstance(first, dict) and isinstance(first.get("question"), list) and "id" in first):
+    if not (lines and isinstance(lines[0], dict) and {"session", "seq", "kind", "event"} <= lines[0].keys()):
         return None
-    beside = path.parent / _ANSWERS / path.name
-    if not beside.is_file():
-        return None
-    answers = {}
-    for place, value in load_lines(beside):
-        if _is_multi_turn(value):
-            answer = validated(_Answer, value, place)
-            answers[answer.id] = (place, answer)
-    runs = []
+    sessions: defaultdict[str, list[Record]] = defaultdict(list)
+    told: dict[str, tuple[str, bool | None]] = {}
     for number, value in enumerate(lines):
-        question = validated(_Question, value, f"{path}:{number + 1}")
-        if question.id in answers:
-            runs.append(_bfcl_run(question, *answers[question.id], run_id))
+        place = f"{path}: [{number}]"
+        line = validated(_Line, value, place)
+        if line.task:
+            told[line.session] = line.task, line.solved
+        if line.kind in KINDS:
+            sessions[line.session].append(Record(line.session, line.seq, line.at, _event(line, place)))
+    every = (record.event for records in sessions.values() for record in records)
+    defined = _defined(event for event in every if isinstance(event, ServerReady | ToolsChanged))
+    runs = []
+    for session, records in sessions.items():
+        run = session_run(records, defined)
+        if run is not None:
+            task, solved = told.get(session, (run.task, None))
+            runs.append(replace(run, id=f"{run_id}#{session}", task=task, solved=solved))
     return runs
 
 
-def _is_multi_turn(value: dict[str, Any]) -> bool:
-    truth = value.get("ground_truth")
-    return isinstance(truth, list) and all(isinstance(calls, list) for calls in truth)
-
-
-def _bfcl_run(question: _Question, place: str, answer: _Answer, run_id: str) -> RecordedRun:
-    if len(question.question) != len(answer.ground_truth):
-        raise ConfigError(f"{place}: {question.id} has a different number of messages", hint=_CALLS_HINT)
-    messages = []
-    for turns, calls in zip(question.question, answer.ground_truth, strict=True):
-        text = "\n\n".join(text_of(turn.content) for turn in turns)
-        steps = (*(RecordedStep(calls=(_written_call(call, place),)) for call in calls), RecordedStep())
-        messages.append(RecordedMessage(text, steps))
-    return RecordedRun(f"{run_id}#{question.id}", question.id, tuple(messages), solved=True)
-
-
-def _written_call(text: str, place: str) -> RecordedCall:
-    """Read a call such as `mv(source='a')`; nothing is executed."""
+def _event(line: _Line, place: str) -> Event:
     try:
-        call = ast.parse(text.strip(), mode="eval").body
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name)):
-            raise ValueError("no call")
-        arguments = {str(number): ast.literal_eval(value) for number, value in enumerate(call.args)}
-        named = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ConfigError(
-            f"{place}: {text!r:.80} is not a call",
-            hint="Write a call as name(argument=value), with literal values.",
-        ) from error
-    return RecordedCall(call.func.id, {**arguments, **named})
+        return decode(line.kind, encode_value(line.event))
+    except UnreadableEvent as error:
+        raise ConfigError(f"{place}: {error}", hint=_HINT) from error
 
 
-_Reader = Callable[[Path, object, str], list[RecordedRun] | None]
-_FORMATS: Mapping[str, _Reader] = {
-    "MCPMark": _read_mcpmark,
-    "LiveMCPBench": _read_livemcpbench,
-    "Toolathlon": _read_toolathlon,
-    "BFCL multi-turn": _read_bfcl,
-    "Toolsight session": read_sessions,
-}
+Reader = Callable[[Path, object, str], list[RecordedRun] | None]
+"""Reads a file's value, with the id for its run; None if it is no recording of the format."""
+FORMATS: dict[str, Reader] = {"Toolsight session": read_sessions}
+"""What recordings are read as; docs/benchmark/recordings.py has more."""
 MAX_BYTES = 256 * MEGABYTE
-_HINT = f"Formats: {', '.join(_FORMATS)}. docs/papers/recorded-runs.md describes their files."
 
 
 class Recordings(Struct, frozen=True):
@@ -289,7 +201,9 @@ class Recordings(Struct, frozen=True):
 
 
 def read_runs(
-    folder: Path, progress: Callable[[str, int, int], None] = lambda _what, _done, _total: None
+    folder: Path,
+    progress: Callable[[str, int, int], None] = lambda _what, _done, _total: None,
+    readers: Mapping[str, Reader] = FORMATS,
 ) -> Recordings:
     """Read every recording in a folder, also in folders below; a file of another kind is only counted.
 
@@ -304,7 +218,8 @@ def read_runs(
     others = 0
     for number, path in enumerate(paths):
         progress("recordings read", number, len(paths))
-        found = _read(path, path.name if folder.is_file() else path.relative_to(folder).as_posix())
+        name = path.name if folder.is_file() else path.relative_to(folder).as_posix()
+        found = _read(path, name, readers)
         if found is None:
             others += 1
             continue
@@ -322,10 +237,10 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _read(path: Path, run_id: str) -> tuple[str, list[RecordedRun]] | None:
+def _read(path: Path, run_id: str, readers: Mapping[str, Reader]) -> tuple[str, list[RecordedRun]] | None:
     """The format and runs of a file, or None if it is no recording."""
     data = load_value(path, "recording", hint=_HINT, limit=MAX_BYTES)
-    for name, read in _FORMATS.items():
+    for name, read in readers.items():
         runs = read(path, data, run_id)
         if runs is not None:
             return name, runs

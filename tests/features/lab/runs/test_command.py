@@ -7,36 +7,10 @@ import pytest
 
 from fixtures.recordings.make import cases, record
 from inspector.cli.location import shipped_recording
-from tests.support import recordings
 from tests.support.commands import Toolsight
-from tests.support.recordings import write
 from tests.support.retrieval import give
 
 WORDS_ALONE = ("--set", "discovery.embedding_model=none")
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One run of each kind, and the definitions of all but one of their tools."""
-    folder = tmp_path_factory.mktemp("recorded")
-    for make in (recordings.mcpmark, recordings.toolathlon, recordings.livemcpbench):
-        make(folder / make.__name__)
-    recordings.definitions(folder / "tools" / "tools.json")
-    books = [{"name": "find_book", "description": "Find a book."}, {"name": "lend_book"}]
-    write(folder / "tools" / "library-plain.json", {"tools": books})
-    return folder
-
-
-def test_a_report_names_its_source_and_what_it_left_out(toolsight: Toolsight, folder: Path) -> None:
-    done = toolsight("bench", "runs", str(folder), "--tools", str(folder / "tools"), *WORDS_ALONE)
-    assert done.exit_code == 0, done.stderr
-    assert (
-        "3 recorded runs (LiveMCPBench 1, MCPMark 1, Toolathlon 1) of some-model; not shipped with Toolsight."
-        in done.stdout
-    )
-    assert "Left out: 1 of 7 calls, to 1 tool without a definition (local-nap)" in done.stdout
-    assert "Brackets are 95 % intervals over tasks." in done.stdout
-    assert "static: the provider counted" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,6 @@ from inspector.core.budget import Prices, Tokenizer
 from inspector.core.events import Record
 from inspector.core.report import Table
 from inspector.features.lab.feature import RUNS
-from inspector.features.lab.runs.conversation import RunSource
 from inspector.features.lab.runs.facts import report
 from inspector.features.lab.runs.page import (
     RecordedRunScreen,
@@ -30,6 +29,7 @@ from inspector.features.lab.runs.page import (
 )
 from inspector.features.lab.runs.recorded_agent import Reason
 from inspector.features.lab.runs.recorded_run import Need, PlayedRun, Spent
+from inspector.features.lab.runs.recording import RunSource
 from inspector.mcp.recorded_link import RecordedMessage, RecordedRun
 from inspector.session.assembly import Ports
 from inspector.tokens.counter import TiktokenCounter

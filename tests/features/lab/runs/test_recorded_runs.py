@@ -1,7 +1,6 @@
 """Recorded runs: how they are read, and how they are played again."""
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,10 @@ from inspector.mcp.recorded_link import (
 from inspector.session.assembly import Ports
 from inspector.store.server_memory import MemoryServerMemory
 from inspector.store.store import MemoryStore
-from tests.support import recordings
 from tests.support.fakes import CharacterCounter, FixedApprover, ManualClock, MemoryPrices
 from tests.support.memory_servers import MemoryConnector
 from tests.support.memory_vectors import MemoryEmbedder, MemoryVectors
-from tests.support.recordings import LIBRARY, SPENT, write, write_lines
+from tests.support.recordings import LIBRARY, write, write_lines
 
 BOOK, LEND, WATER, SOIL = (f"{tool.server}:{tool.name}" for tool in LIBRARY)
 # Every search returns what it ranks.
@@ -237,90 +235,27 @@ def test_only_a_call_that_was_answered_as_unknown_has_a_wrong_name() -> None:
     assert set(known.without) == {"library/steal_book", "library/burn_book"}
 
 
-def only(folder: Path) -> RecordedRun:
-    """The folder's one run."""
-    (run,) = read_runs(folder).runs
-    return run
-
-
-def test_an_mcpmark_run_has_its_task_server_steps_and_bill(tmp_path: Path) -> None:
-    run = only(recordings.mcpmark(tmp_path))
-    assert (run.task, run.solved, run.input_tokens, run.output_tokens) == ("library/lend", True, SPENT, 50)
-    first, second, last = run.messages[0].steps
-    assert (first.text, last.text) == ("I look.", "No.")
-    assert [call.result for call in first.calls] == ["shelf 1", "shelf 2"]
-    assert second.calls == (
-        RecordedCall("lend_book", {"title": "Emma"}, "Error: lent already", True, "library-plain"),
-    )
-
-
-def test_the_agents_own_searches_are_no_calls(tmp_path: Path) -> None:
-    run = only(recordings.livemcpbench(tmp_path))
-    assert [step.searches for step in run.steps] == [("lend a book",), (), ()]
-    assert list(run.calls) == [RecordedCall("lend_book", {"title": "Emma"}, "lent", False, "library")]
-    assert run.solved
-
-
-@pytest.mark.parametrize(("label", "solved"), [("failure", False), ("success", True)])
-def test_a_persons_label_counts_before_a_judges_reward(tmp_path: Path, label: str, solved: bool) -> None:
-    path = recordings.livemcpbench(tmp_path) / "judged.json"
-    tasks = json.loads(path.read_text())
-    write(path, [task | {"task_success": label, "reward": int(not solved)} for task in tasks])
-    assert only(tmp_path).solved is solved
-
-
-def test_a_task_with_right_calls_has_one_call_a_step_and_no_results(tmp_path: Path) -> None:
-    run = only(recordings.bfcl(tmp_path))
-    assert [message.text for message in run.messages] == ["Is bed 1 dry?", "Water it, twice."]
-    assert [[call.arguments for call in step.calls] for step in run.messages[1].steps] == [
-        [{"0": 1}],
-        [{"bed": 1, "litres": 2.5}],
-        [],
-    ]
-    assert {call.result for call in run.calls} == {None}
-
-
-def _chat(tmp_path: Path, message: object) -> Path:
-    return write(tmp_path / "a_b.json", {"messages": [{"role": "user", "content": "x"}, message]})
-
-
 @pytest.mark.parametrize(
-    ("make", "said", "hint"),
+    ("make", "said"),
     [
-        (lambda path: path / "absent", "absent does not exist", "Pass a folder"),
-        (lambda path: write(path / "x.json", {"a": 1}).parent, "no recorded runs", "MCPMark"),
-        (lambda path: _bytes(path / "cut.json", b'{"messages": [{"ro'), "cut.json is not JSON", "Formats"),
-        (lambda path: _bytes(path / "deep.json", b"[" * 200_000), "nested too deeply", "Formats"),
-        (lambda path: _chat(path, {"content": "no role"}), "messages[1]: role is missing", "Every message"),
-        (
-            lambda path: _chat(path, {"role": "assistant", "tool_calls": [{"function": {"name": ""}}]}),
-            "tool_calls[0].function.name is empty",
-            "Every call needs",
-        ),
-        (lambda path: _answers(path, "import os"), "is not a call", "name(argument=value)"),
-        (lambda path: _answers(path, "a(b=open('x'))"), "is not a call", "literal values"),
+        (lambda path: path / "absent", "absent does not exist"),
+        (lambda path: write(path / "x.json", {"a": 1}).parent, "no recorded runs"),
+        (lambda path: _bytes(path / "cut.json", b'{"messages": [{"ro'), "cut.json is not JSON"),
+        (lambda path: _bytes(path / "deep.json", b"[" * 200_000), "nested too deeply"),
     ],
 )
 def test_what_cannot_be_read_is_an_error_with_file_and_hint(
-    tmp_path: Path, make: Callable[[Path], Path], said: str, hint: str
+    tmp_path: Path, make: Callable[[Path], Path], said: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
         read_runs(make(tmp_path))
     assert said in caught.value.message
-    assert hint in caught.value.hint
+    assert caught.value.hint
 
 
 def _bytes(path: Path, data: bytes) -> Path:
     path.write_bytes(data)
     return path.parent
-
-
-def _answers(folder: Path, call: str) -> Path:
-    recordings.bfcl(folder)
-    write_lines(
-        folder / "possible_answer" / "tasks.json", {"id": "multi_1", "ground_truth": [[call], ["b()"]]}
-    )
-    return folder
 
 
 @pytest.mark.parametrize(
@@ -369,10 +304,3 @@ def test_a_faulty_file_of_tools_is_named(tmp_path: Path, text: str, said: str) -
     assert str(path) in caught.value.message
     assert said in caught.value.message
     assert caught.value.hint
-
-
-def test_nothing_in_an_answer_is_executed(tmp_path: Path) -> None:
-    trap = tmp_path / "trap"
-    with pytest.raises(ConfigError):
-        read_runs(_answers(tmp_path, f"__import__('pathlib').Path({json.dumps(str(trap))}).touch()"))
-    assert not trap.exists()

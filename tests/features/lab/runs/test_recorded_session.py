@@ -17,11 +17,10 @@ from inspector.features.agents.importing import Importer
 from inspector.features.agents.transcript import AgentTool, Answered, Asked, Begun, Called, Entry
 from inspector.features.agents.transcript_file.format import Format
 from inspector.features.agents.transcript_file.reader import open_transcript
-from inspector.features.lab.runs.conversation import profiles_for, session_run
 from inspector.features.lab.runs.recorded_agent import known_runs
 from inspector.features.lab.runs.recorded_batch import play_batch, setups
 from inspector.features.lab.runs.recorded_run import Kept, RunSetup, play
-from inspector.features.lab.runs.recording import read_runs
+from inspector.features.lab.runs.recording import profiles_for, read_runs, session_run
 from inspector.mcp.recorded_link import RecordedMessage, RecordedRun, RecordedStep
 from inspector.store.store import MemoryStore
 from tests.core.test_event import json_lines
