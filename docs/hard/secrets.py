@@ -190,7 +190,7 @@ def commands(world: World) -> Iterator[Sequence[str]]:
         yield "cost", *form, *by_file
         yield "config", "settings", *form, *by_file
         yield "audit", "--approve", *form
-        yield "registry", "import", "--no-embed", *form, *by_file
+        yield "registry", "import", "--set", "discovery.embedding_model=none", *form, *by_file
         yield "registry", "show", *form
         yield "registry", "show", TOOL, *form
         yield "tools", *form, *typed
@@ -216,7 +216,6 @@ def commands(world: World) -> Iterator[Sequence[str]]:
             yield "sessions", reading, *form
         yield "sessions", "show", "--as", "events", *form
         yield "doctor", "breakers", *form
-    yield "sessions", "next", "--export"
     yield "sessions", "show", "--as", "spans", "--content"
 
 

@@ -99,7 +99,7 @@ def terms_text(price: float | None, rating: float | None, publisher: str) -> str
 
 
 NO_CATALOG = (
-    "No catalogs yet. Add one to marketplace.catalogs or with --catalog, import one with "
+    "No catalogs yet. Add one to marketplace.catalogs, or import one with "
     "`toolsight marketplace import FILE`, or try the demo's with --demo."
 )
 _UNKNOWN = "?"

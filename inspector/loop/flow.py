@@ -175,6 +175,7 @@ def load_seeds(path: Path) -> dict[str, InertiaGraph]:
     One persona may stand by itself; without a name it is that of Toolsight's own sessions.
     """
     data, place = load_yaml(path, "transitions")
+    data = {"personas": data} if isinstance(data, list) else data
     if isinstance(data, dict) and "personas" in data:
         read = list(validated(_File, data, place).personas)
     else:

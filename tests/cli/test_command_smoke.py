@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from inspector.cli.location import shipped_recording
 from inspector.store.store import SqliteStore
 from tests.cli.test_help import commands
 from tests.cli.test_json_keys import COMMANDS
 from tests.core.test_event import records
 from tests.session.test_timeline import STORY
-from tests.support import light_server, recordings
+from tests.support import light_server
 from tests.support.commands import Toolsight
 from tests.support.lab import FORECAST
 
@@ -24,12 +25,12 @@ POLICY = "POLICY"
 # The command's arguments, its exit code, and what one line of its output has.
 SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "clients measure": (("zed",), 2, "add --by-hand"),
-    "bench": (("--data", DATA, "--ranker", "bm25", "--embedding-model", "none"), 0, "bm25"),
+    "bench": (("--data", DATA, "--ranker", "bm25", "--set", "discovery.embedding_model=none"), 0, "bm25"),
     "bench label": ((REQUESTS, "--generate", WEATHER), 0, "Review them"),
     "bench runs": (
-        (RUNS, "--set", "discovery.embedding_model=none", "--profile", "prd"),
+        (RUNS, "--limit", "1", "--set", "discovery.embedding_model=none", "--profile", "prd"),
         0,
-        "1 recorded run (LiveMCPBench 1); not shipped",
+        "Replayed 1 run of 1 task",
     ),
     "race": (("What is the forecast for Oslo?", "--yes", WEATHER), 0, "Tool tokens per model call"),
     "chat": (("What is the forecast for Oslo?", "--yes", WEATHER), 0, "▸ weather:get_forecast"),
@@ -49,7 +50,7 @@ SMOKES: dict[str, tuple[tuple[str, ...], int, str]] = {
     "gateway": (("--config", "nowhere.json"), 2, "nowhere.json"),
     "gateway add": (("--config", "nowhere.json"), 2, "nowhere.json"),
     "gateway remove": (("--config", "nowhere.json"), 2, "nowhere.json"),
-    "registry import": ((WEATHER, "--no-embed"), 0, "weather"),
+    "registry import": ((WEATHER, "--set", "discovery.embedding_model=none"), 0, "weather"),
     "registry show": (("weather:get_alerts",), 0, "version 1"),
     "registry search": (("rain", "--set", "discovery.embedding_model=none"), 2, "is set to none"),
     "registry export": (("-",), 0, "get_alerts"),
@@ -82,9 +83,8 @@ def words(
     (folder / "queries.jsonl").write_text(json.dumps({"id": "1", "query": "orders", "relevant": ["s:list"]}))
     (folder / "case.yaml").write_text(FORECAST)
     (folder / "policy.yaml").write_text('organisations: {acme: {tools: ["weather:*"], users: {ada: {}}}}')
-    tools = recordings.definitions(folder / "tools.json")
     weather = ("--config", str(folder / "toolsight.json"), "--approve")
-    assert toolsight("registry", "import", *weather, "--no-embed").exit_code == 0
+    assert toolsight("registry", "import", *weather, "--set", "discovery.embedding_model=none").exit_code == 0
     with SqliteStore(database) as store:
         for record in records(STORY, SESSION):
             store.append(record)
@@ -94,7 +94,7 @@ def words(
             REQUESTS: (str(folder / "mine.jsonl"),),
             SCENARIO: (str(folder / "case.yaml"),),
             POLICY: (str(folder / "policy.yaml"),),
-            RUNS: (str(recordings.livemcpbench(folder / "runs")), "--tools", str(tools)),
+            RUNS: (str(shipped_recording()),),
         }
 
 
@@ -108,7 +108,7 @@ def test_every_command_except_the_demo_is_in_a_table() -> None:
 def test_commands_are_as_few_as_a_head_holds() -> None:
     every = [words for words, _ in commands()]
     assert len([words for words in every if len(words) == 1]) <= 23
-    assert len(every) <= 56
+    assert len(every) <= 55
 
 
 @pytest.mark.parametrize("command", SMOKES)

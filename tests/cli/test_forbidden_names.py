@@ -53,10 +53,9 @@ FREE = {
         "--try-description",
         "--client",
         "--ranker",
-        "--catalog",
         "--env",
     ),
-    *("--embedding-model", "--assume", "--scenario"),
+    *("--assume", "--scenario"),
     *("--model", "--api-base", "--profile", "--set", "--input", "--policy"),
 }
 # These show everything, to whom it belongs: they refuse to be told a user.
@@ -96,7 +95,7 @@ def restricted(tmp_path_factory: pytest.TempPathFactory, toolsight: Toolsight) -
     policy.write_text(POLICY, encoding="utf-8")
     whole = ("--config", str(path), "--approve")
     assert toolsight("tools", *whole).exit_code == 0
-    assert toolsight("registry", "import", *whole, "--no-embed").exit_code == 0
+    assert toolsight("registry", "import", *whole, "--set", "discovery.embedding_model=none").exit_code == 0
     return ("--policy", str(policy), "--user", "ada", "--config", str(path), "--approve")
 
 

@@ -41,7 +41,7 @@ def test_no_planted_secret_is_in_any_file_or_output_and_nobody_else_reads_them(
         ("call", TOOL, f"text={ASKED}", *by_file),
         ("chat", ASKED, *by_file),
         ("search", ASKED, "--json", *by_file),
-        ("registry", "import", "--no-embed", *by_file),
+        ("registry", "import", "--set", "discovery.embedding_model=none", *by_file),
         ("registry", "export", str(world.out / "registry.jsonl")),
         ("sessions", "import", str(world.given / "transcript.jsonl")),
         ("sessions", "show", "--as", "spans", "--content"),

@@ -75,7 +75,7 @@ def test_an_export_is_a_seed_with_the_same_shares(
 ) -> None:
     graphs = graphs_of(TaskCalls("me", tuple((tool, 86_400.0) for tool in task)) for task in tasks)
     shown = flows(graphs, NEVER)
-    text = json.dumps({"personas": [exported(one) for one in shown]})
+    text = json.dumps([exported(one) for one in shown])
     again = load_seeds(written(tmp_path_factory.mktemp("export"), text, "export.json"))
     assert again["me"].tasks == graphs["me"].tasks
     for tool in graphs["me"].calls:

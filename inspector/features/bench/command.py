@@ -8,7 +8,6 @@ from itertools import chain, groupby
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 from msgspec import to_builtins
 
 from inspector.app.draw.columns import TableLayout
@@ -24,7 +23,7 @@ from inspector.core.number import bar, count, signed
 from inspector.core.ports import SystemClock
 from inspector.core.ranking import Answer
 from inspector.core.report import NOTHING, NUMBER, ONE, Column, Table
-from inspector.core.settings import Settings
+from inspector.core.settings import DiscoverySettings, Settings
 from inspector.features.bench.dataset import own_requests, read_datasets
 from inspector.features.bench.miss import A_FEW, miss_lines, misses, told_of
 from inspector.features.bench.ranker_bench import (
@@ -190,11 +189,6 @@ _Path = click.Path(path_type=Path)
     type=click.Choice(list(SETTINGS)),
     help="Instead find the threshold that suits the tools: of hybrid's answers, dense or the gate's iso.",
 )
-@click.option(
-    "--embedding-model",
-    default="packaged",
-    help="packaged, none, or any fastembed model. Default: packaged; for --sweep, that of the settings.",
-)
 @click.pass_context
 def bench(
     context: click.Context,
@@ -205,7 +199,6 @@ def bench(
     details: int,
     misses_alone: bool,
     swept: str | None,
-    embedding_model: str,
     chosen: Options,
 ) -> None:
     """Measure how well and how fast rankers find the right tools.
@@ -222,15 +215,14 @@ def bench(
     if swept is not None:
         if len(data) > 1 or rankers or clients or details or misses_alone:
             raise click.UsageError("--sweep takes one --data, and no ranker, client, --details or --misses.")
-        is_named = context.get_parameter_source("embedding_model") is not ParameterSource.DEFAULT
-        _sweep(swept, data, embedding_model if is_named else "", chosen)
+        _sweep(swept, data, chosen)
         return
     wanted = (*map(require_ranker, rankers), *map(client_ranker, clients))
     names = tuple(dict.fromkeys(wanted or ((HYBRID,) if misses_alone else DEFAULT_RANKERS)))
     if details and (is_json() or len(names) < 2):
         raise click.UsageError("--details needs two rankers, and goes without --json.")
     datasets = read_datasets(data, chosen)
-    measured, is_complete = _measured(datasets, names, embedding_model, chosen)
+    measured, is_complete = _measured(datasets, names, chosen)
     rows, told = [one.row for one in measured], list(told_of(measured))
     if misses_alone:
         found = [to_builtins(one) | {"dataset": of.row.dataset} for of in told for one in misses(of)]
@@ -254,11 +246,11 @@ def bench(
         sys.exit(Exit.INTERRUPTED)
 
 
-def _sweep(ranker: str, data: tuple[Path, ...], model: str, chosen: Options) -> None:
+def _sweep(ranker: str, data: tuple[Path, ...], chosen: Options) -> None:
     """Print the curve of a ranker's threshold."""
     dataset = read_datasets(data, chosen)[0] if data else own_requests(chosen)
     name = dataset.evalset.name
-    embedder = composition.make_embedder(model or dataset.settings.embedding_model)
+    embedder = composition.make_embedder(_model(chosen) or dataset.settings.embedding_model)
     found: Sweep | None = None
     with (
         closing(composition.open_vectors(chosen)) as store,
@@ -287,10 +279,17 @@ def _sweep(ranker: str, data: tuple[Path, ...], model: str, chosen: Options) -> 
     show(sweep_json(found, now), sweep_lines(found, now))
 
 
+def _model(chosen: Options) -> str:
+    """The embedding model that was typed; "" if none was."""
+    return str(chosen.settings.get("discovery.embedding_model", ""))
+
+
 def _measured(
-    datasets: Sequence[DataSet], rankers: Sequence[str], model: str, chosen: Options
+    datasets: Sequence[DataSet], rankers: Sequence[str], chosen: Options
 ) -> tuple[list[Measured], bool]:
     """The measurements, and whether they are complete."""
+    packaged = DiscoverySettings().embedding_model
+    model = _model(chosen) or packaged
     embedder, static = composition.make_embedder(model), composition.make_static_embedder()
     with (
         closing(composition.open_vectors(chosen)) as store,
@@ -298,7 +297,7 @@ def _measured(
         cancellation() as cancelled,
     ):
         semantics = None if embedder is None else Semantics(embedder, store, static)
-        if semantics is not None and model == "packaged":
+        if semantics is not None and model == packaged:
             # Searches go on without it, and so do measurements; a model that was named has to be there.
             try:
                 semantics.prepare(lambda _done, _total: None, cancelled)

@@ -25,13 +25,11 @@ from inspector.cli.options import (
     CommandGroup,
     Options,
     as_json,
-    checked_values,
     session_command,
 )
 from inspector.cli.run import interruptible, run
 from inspector.cli.table import is_json, say, show
 from inspector.config.configuration import Configuration
-from inspector.config.setting import find_knob
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import PluginInstalled, ServerRemoved
 from inspector.core.marketplace import MarketplaceReport, suggestion_lines
@@ -145,13 +143,8 @@ def _agree(question: Question, *, agreed: bool) -> None:
         raise ToolsightError("nothing was changed, because you did not confirm", hint=hint)
 
 
-def _run(work: Callable[[Workbench], Awaitable[None]], options: Options, catalogs: Sequence[str]) -> None:
+def _run(work: Callable[[Workbench], Awaitable[None]], options: Options) -> None:
     """Do the work on the configuration that was named, or on none; no server of it is started."""
-    if catalogs:
-        pair = f"marketplace.catalogs={','.join(catalogs)}"
-        options = replace(
-            options, values={**options.values, **checked_values("--catalog", (pair,), find_knob)}
-        )
     named = options.demo or options.server or configuration_path(options) is not None
     configuration = Configuration("no configuration", (), trusted=True)
     if named:
@@ -171,20 +164,18 @@ _PROBLEMS_TOLD = 10
 
 
 _SESSION = (*ACCESS, DEMO, *CONFIGURED, APPROVE, DATABASE)
-_catalogs = click.option(
-    "--catalog", "catalogs", multiple=True, metavar="FILE", help="Use this catalog file. May be repeated."
-)
 
 
 @click.group(cls=CommandGroup)
 def marketplace() -> None:
     """Find, install and remove servers.
 
-    Only you can install servers, never a model. Catalogs come from --catalog or the setting
-    marketplace.catalogs, and from those you import.
+    Only you can install servers, never a model. Catalogs come from the setting marketplace.catalogs, and from
+    those you import.
 
     \b
     toolsight marketplace search "exchange rates" --demo
+    toolsight marketplace search --set marketplace.catalogs=ours.json
     """
 
 
@@ -193,9 +184,8 @@ def marketplace() -> None:
 @click.option(
     "--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="Maximum number of plugins."
 )
-@_catalogs
 @as_json
-def search(query: str, limit: int, chosen: Options, catalogs: tuple[str, ...]) -> None:
+def search(query: str, limit: int, chosen: Options) -> None:
     """Search plugins by what they do; without QUERY, list all.
 
     \b
@@ -213,14 +203,13 @@ def search(query: str, limit: int, chosen: Options, catalogs: tuple[str, ...]) -
         if not is_json():
             _say_problems(market.problems)
 
-    _run(work, chosen, catalogs)
+    _run(work, chosen)
 
 
 @session_command("show", takes=_SESSION)
 @click.argument("name")
-@_catalogs
 @as_json
-def show_plugin(name: str, chosen: Options, catalogs: tuple[str, ...]) -> None:
+def show_plugin(name: str, chosen: Options) -> None:
     """Show a plugin's tools, command and requirements.
 
     \b
@@ -232,7 +221,7 @@ def show_plugin(name: str, chosen: Options, catalogs: tuple[str, ...]) -> None:
         plugin = market.find(name)
         show(plugin_json(market, plugin), plugin_report(plugin, market.server_of(plugin)))
 
-    _run(work, chosen, catalogs)
+    _run(work, chosen)
 
 
 @session_command("install", takes=_SESSION)
@@ -245,9 +234,8 @@ def show_plugin(name: str, chosen: Options, catalogs: tuple[str, ...]) -> None:
     help="Set a variable the plugin needs. May be repeated.",
 )
 @click.option("--yes", is_flag=True, help="Install without asking; the change is still shown.")
-@_catalogs
 @as_json
-def install(name: str, given: tuple[str, ...], yes: bool, chosen: Options, catalogs: tuple[str, ...]) -> None:
+def install(name: str, given: tuple[str, ...], yes: bool, chosen: Options) -> None:
     """Install a plugin, after showing what would change.
 
     Shows the command and the file change, asks, starts the server, then writes the file. If the server does
@@ -262,15 +250,14 @@ def install(name: str, given: tuple[str, ...], yes: bool, chosen: Options, catal
     async def work(bench: Workbench) -> None:
         show(await _install(bench, name, pairs, agreed=yes), ())
 
-    _run(work, chosen, catalogs)
+    _run(work, chosen)
 
 
 @session_command("remove", takes=_SESSION)
 @click.argument("server")
 @click.option("--yes", is_flag=True, help="Remove without asking; the change is still shown.")
-@_catalogs
 @as_json
-def remove(server: str, yes: bool, chosen: Options, catalogs: tuple[str, ...]) -> None:
+def remove(server: str, yes: bool, chosen: Options) -> None:
     """Remove a server from the configuration.
 
     Keeps a backup of the file.
@@ -282,7 +269,7 @@ def remove(server: str, yes: bool, chosen: Options, catalogs: tuple[str, ...]) -
     async def work(bench: Workbench) -> None:
         show(await _remove(bench, server, agreed=yes), ())
 
-    _run(work, chosen, catalogs)
+    _run(work, chosen)
 
 
 @session_command("import", takes=(DATABASE,))

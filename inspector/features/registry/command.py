@@ -95,9 +95,8 @@ _File = click.Path(path_type=Path)
 
 @session_command("import", takes=COMMON)
 @click.argument("files", nargs=-1, type=_File, metavar="[FILE]...")
-@click.option("--no-embed", is_flag=True, help="Do not embed new tools now.")
 @as_json
-def import_tools(files: tuple[Path, ...], *, no_embed: bool, chosen: Options) -> None:
+def import_tools(files: tuple[Path, ...], chosen: Options) -> None:
     """Import tools from files or servers.
 
     FILE is a registry export, imported with its versions, origins and times, or a stored tools/list answer,
@@ -112,7 +111,7 @@ def import_tools(files: tuple[Path, ...], *, no_embed: bool, chosen: Options) ->
     require_whole(library.sight(), FILL)
     kept = library.opened()
     is_complete, is_new = _import_files(kept, files) if files else _import_servers(kept, chosen)
-    if is_new and not no_embed and library.embedder() is not None:
+    if is_new and library.embedder() is not None:
         _embed_the_rest(library)
     if not is_complete:
         sys.exit(Exit.FAILED)

@@ -222,10 +222,11 @@ def _graphs(options: Options) -> dict[str, InertiaGraph]:
 
 @session_command("next", takes=(DATABASE,))
 @click.option("--persona", default="", help="Whose habits to show: an agent, a toolset or a name.")
-@click.option("--export", "exports", is_flag=True, help="Print JSON for the setting inertia.seed.")
 @as_json
-def next_tools(persona: str, exports: bool, chosen: Options) -> None:
+def next_tools(persona: str, chosen: Options) -> None:
     """Show which tools are called next, and how likely each is.
+
+    What --json prints is a file for the setting inertia.seed.
 
     \b
     toolsight sessions next --persona claude-code
@@ -233,9 +234,7 @@ def next_tools(persona: str, exports: bool, chosen: Options) -> None:
     from inspector.loop.flow import PERSONAS, exported, flows, following
 
     found = flows(_graphs(chosen), Aging(SystemClock().now(), InertiaSettings().half_life_days))
-    if exports:
-        say_json({"personas": [exported(one) for one in _of_persona(found, persona)]})
-    elif found or is_json():
+    if found or is_json():
         meant = _of_persona(found, persona)
         show(list(map(exported, meant)), (Table.of(PERSONAS, found), following(meant[0])) if found else ())
     else:

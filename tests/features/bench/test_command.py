@@ -32,7 +32,15 @@ def run(toolsight: Toolsight, data: Path) -> Run:
     """Measure the data set."""
 
     def measure(*arguments: str, model: str = "none", **environment: str) -> Done:
-        return toolsight("bench", "--data", str(data), "--embedding-model", model, *arguments, **environment)
+        return toolsight(
+            "bench",
+            "--data",
+            str(data),
+            "--set",
+            f"discovery.embedding_model={model}",
+            *arguments,
+            **environment,
+        )
 
     return measure
 
@@ -102,7 +110,15 @@ def test_the_command_measures_requests_over_the_tools_of_a_configuration(
 ) -> None:
     cases = tmp_path / "mine.jsonl"
     write_lines(cases, [{"id": "1", "query": "forecast", "relevant": ["weather:get_forecast"]}])
-    fixed = ("--config", str(weather), "--approve", "--embedding-model", "none", "--ranker", "bm25")
+    fixed = (
+        "--config",
+        str(weather),
+        "--approve",
+        "--set",
+        "discovery.embedding_model=none",
+        "--ranker",
+        "bm25",
+    )
     done = toolsight("bench", "--data", str(cases), *fixed, "--json")
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)[0]["hit_1"]["mean"] == 1.0
@@ -118,7 +134,16 @@ def test_the_file_of_requests_beside_a_configuration_is_measured_if_nothing_else
     monkeypatch.chdir(tmp_path)
     lines = "# asked\nforecast for a city -> get_forecast@3\nsing me a song -> nothing\n"
     (tmp_path / "toolsight.requests").write_text(lines, encoding="utf-8")
-    fixed = ("--config", str(weather), "--approve", "--ranker", "bm25", "--embedding-model", "none", "--json")
+    fixed = (
+        "--config",
+        str(weather),
+        "--approve",
+        "--ranker",
+        "bm25",
+        "--set",
+        "discovery.embedding_model=none",
+        "--json",
+    )
     [row] = json.loads(toolsight("bench", *fixed).stdout)
     assert (row["dataset"], row["possible"], row["impossible"]) == ("toolsight", 1, 1)
     (tmp_path / "toolsight.requests").write_text("forecast -> get_forecat", encoding="utf-8")

@@ -44,7 +44,14 @@ def catalog(tmp_path: Path) -> Path:
 
 
 def _options(config: Path, catalog: Path) -> tuple[str, ...]:
-    return ("--config", str(config), "--catalog", str(catalog), "--set", "discovery.embedding_model=none")
+    return (
+        "--config",
+        str(config),
+        "--set",
+        f"marketplace.catalogs={catalog}",
+        "--set",
+        "discovery.embedding_model=none",
+    )
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 from tests.support.commands import Toolsight
 from tests.support.memory_vectors import MemoryEmbedder
 
+WORDS_ALONE = ("--set", "discovery.embedding_model=none")
 PLANTS = {"name": "water_plants", "description": "Water the plants.", "inputSchema": {"type": "object"}}
 SOIL = {"name": "soil_report", "description": "Report how wet the soil is.", "title": "Soil"}
 
@@ -66,11 +67,11 @@ def test_one_bad_file_is_told_and_the_others_are_imported(
     toolsight: Toolsight, db: str, garden: Path, tmp_path: Path
 ) -> None:
     bad = tmp_path / "bad.jsonl"
-    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
+    toolsight("registry", "import", str(garden), *WORDS_ALONE, "--db", db)
     toolsight("registry", "export", str(bad), "--db", db)
     bad.write_text(f'{bad.read_text()}{{"server": 1}}\n')
     fresh = str(tmp_path / "fresh.db")
-    done = toolsight("registry", "import", str(bad), str(garden), "--no-embed", "--db", fresh)
+    done = toolsight("registry", "import", str(bad), str(garden), *WORDS_ALONE, "--db", fresh)
     assert done.exit_code == 1
     assert f"{bad}:3" in done.stderr
     assert "hint:" in done.stderr
@@ -82,8 +83,8 @@ def test_every_command_works_on_the_registry_and_calls_nothing(
 ) -> None:
     nothing = toolsight("tools", "--registry", "--db", db)
     assert (nothing.exit_code, "registry import" in nothing.stderr) == (2, True)
-    toolsight("registry", "import", str(garden), "--no-embed", "--db", db)
-    with_words = ("--registry", "--db", db, "--set", "discovery.embedding_model=none")
+    toolsight("registry", "import", str(garden), *WORDS_ALONE, "--db", db)
+    with_words = ("--registry", "--db", db, *WORDS_ALONE)
     found = toolsight("search", "water plants", "--set", "discovery.ranker=bm25", *with_words)
     assert "garden:water_plants" in found.stdout
     called = toolsight("call", "garden:water_plants", "--yes", *with_words)

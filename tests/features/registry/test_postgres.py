@@ -207,5 +207,12 @@ def test_the_command_line_keeps_tools_on_the_server(toolsight: Toolsight, tmp_pa
     file = tmp_path / "s.json"
     file.write_text('{"tools": [{"name": "a", "description": "One."}]}')
     with empty_registry() as registry:
-        done = toolsight("registry", "import", str(file), "--no-embed", TOOLSIGHT_DATABASE_URL=address())
+        done = toolsight(
+            "registry",
+            "import",
+            str(file),
+            "--set",
+            "discovery.embedding_model=none",
+            TOOLSIGHT_DATABASE_URL=address(),
+        )
         assert (done.exit_code, [one.tool.id for one in registry.tools()]) == (0, ["s:a"])

@@ -10,9 +10,9 @@ from inspector.search.index import packaged_model
 from inspector.search.index.packaged_model import FastembedEmbedder
 from tests.support.commands import Toolsight
 
+WORDS_ALONE = ("--set", "discovery.embedding_model=none")
 pytestmark = pytest.mark.slow
 
-NONE = ("--set", "discovery.embedding_model=none")
 REFUSED = "ranks by words alone: no embedding model is in use"
 MISSING = "ranks by words alone: the embedding model's package no_such_package is not installed."
 TOOLS = [
@@ -77,10 +77,14 @@ def test_without_its_model_every_search_says_in_a_line_that_it_ranks_by_words_al
 def test_with_a_model_that_is_refused_it_is_said_too(
     toolsight: Toolsight, shop: str, tmp_path: Path, words: tuple[str, ...]
 ) -> None:
-    done = toolsight(*words_of(words, tmp_path), *NONE, "--", shop)
+    done = toolsight(*words_of(words, tmp_path), *WORDS_ALONE, "--", shop)
     assert (done.exit_code, REFUSED in done.stdout) == (0, True)
     measured = toolsight(
-        "bench", "--embedding-model", "none", *words_of(("--ranker", "hybrid", "--data"), tmp_path), shop
+        "bench",
+        "--set",
+        "discovery.embedding_model=none",
+        *words_of(("--ranker", "hybrid", "--data"), tmp_path),
+        shop,
     )
     assert (measured.exit_code, REFUSED in measured.stdout) == (0, True)
 
@@ -89,4 +93,4 @@ def test_with_a_model_that_is_refused_it_is_said_too(
 def test_a_ranker_that_needs_no_model_says_nothing_of_it(
     toolsight: Toolsight, shop: str, words: tuple[str, ...]
 ) -> None:
-    assert "words alone" not in toolsight(*words, *NONE, "--set", "discovery.ranker=bm25", shop).stdout
+    assert "words alone" not in toolsight(*words, *WORDS_ALONE, "--set", "discovery.ranker=bm25", shop).stdout

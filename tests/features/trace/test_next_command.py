@@ -34,7 +34,7 @@ def test_what_follows_what_is_told_with_its_share_and_how_sure_it_is(
 
 
 def test_an_export_is_read_as_a_seed(toolsight: Toolsight, recorded: Path, tmp_path: Path) -> None:
-    exported = toolsight("sessions", "next", "--export", "--db", str(recorded))
+    exported = toolsight("sessions", "next", "--json", "--db", str(recorded))
     file = tmp_path / "export.json"
     file.write_text(exported.stdout)
     ((persona, graph),) = load_seeds(file).items()
