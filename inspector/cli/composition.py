@@ -36,7 +36,7 @@ from inspector.features.feature_list import FEATURES
 from inspector.loop.breaker import BreakerStore, SqliteBreakers
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import Connector, Elicitor, Heard
+from inspector.mcp.port import AskFolders, Connector, Elicitor, Heard
 from inspector.mcp.reaper import Reaper
 from inspector.mcp.recorded_link import WithStoredListings
 from inspector.mcp.sign_in.kept import SignIns, system_keychain
@@ -130,6 +130,7 @@ def make_workbench(
     *,
     elicitor: Elicitor | None = None,
     heard: Heard | None = None,
+    ask_folders: AskFolders | None = None,
     older_first: bool = False,
     connector: Connector | None = None,
     clock: Clock | None = None,
@@ -155,6 +156,7 @@ def make_workbench(
         approver=approver,
         elicitor=elicitor or TerminalElicitor(),
         heard=heard,
+        ask_folders=ask_folders,
         model_for=lambda name: chosen_model(name, options),
         counter_for=counter_for if not listing else lambda name: remembered_counter(name, options),
         embedder_for=make_embedder if not listing else lambda _name: None,

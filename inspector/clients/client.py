@@ -145,8 +145,9 @@ class Client(Struct, frozen=True, forbid_unknown_fields=True):
 
     `declares` is what it says of itself when it connects, with its name; `follows_changes` is whether it
     lists tools again when a server says that they changed, `news_reach` whether its model then gets them in
-    the same session. `protocol` is the newest revision it asks for; "" if that is not known. `tasks` is
-    whether it calls a tool that runs only as a task. None is what nobody knows.
+    the same session, `keeps_lists` whether it keeps a list for longer than its server says it may. `protocol`
+    is the newest revision it asks for; "" if that is not known. `tasks` is whether it calls a tool that runs
+    only as a task. None is what nobody knows.
     """
 
     name: str
@@ -164,6 +165,7 @@ class Client(Struct, frozen=True, forbid_unknown_fields=True):
     results: ResultRule = ResultRule()
     follows_changes: bool = False
     news_reach: bool | None = None
+    keeps_lists: bool | None = None
     fidelity: Fidelity | None = None
     protocol: str = ""
     tasks: bool | None = None
@@ -303,6 +305,7 @@ class Kind(StrEnum):
     INSTRUCTIONS_CUT = "instructions are cut"
     CUT = "descriptions are cut"
     SCHEMA = "schemas change"
+    KEPT = "a changed list is not seen"
     SILENT = "some tools have no description to be found by"
     SHOWN = "the model gets tools for a view alone"
     UNKNOWN = "what becomes of it is not known"
@@ -316,7 +319,7 @@ class Kind(StrEnum):
 
 
 _TOPICS = {
-    Topic.PROTOCOL: (Kind.UNREACHED, Kind.UNSURE),
+    Topic.PROTOCOL: (Kind.UNREACHED, Kind.UNSURE, Kind.KEPT),
     Topic.NAMES: (Kind.NAME_REFUSED, Kind.TWIN, Kind.NAME_CUT, Kind.RENAMED),
     Topic.SCHEMAS: (Kind.SCHEMA_REFUSED, Kind.SCHEMA, Kind.SPARE),
     Topic.TASKS: (Kind.TASK,),

@@ -21,7 +21,7 @@ from inspector.clients.delivery import (
     part_of,
 )
 from inspector.clients.seen import SeenTool, kept_of, misfits, see_all
-from inspector.core.number import count
+from inspector.core.number import count, duration
 from inspector.core.server import SkippedTool
 from inspector.core.tool import is_for_apps_alone
 from inspector.schema.json_value import as_object
@@ -160,6 +160,7 @@ class _Judge:
         if not seen and not listed.skipped:
             yield self._reason(Kind.UNKNOWN, "it has no tools")
         yield from self._protocol(listed, shown)
+        yield from self._kept(listed)
         if 0 < client.listing.most < len(shown):
             yield self._reason(
                 Kind.MOST, f"of {count(len(shown), 'tool')} at most {client.listing.most:,} can be on"
@@ -187,6 +188,13 @@ class _Judge:
         if any(map(_wants_headers, shown)) and not is_silent:
             told = "whether it sends marked parameters as headers is not known"
             yield self._reason(Kind.UNKNOWN, told, topic=Topic.PROTOCOL)
+
+    def _kept(self, listed: Listed) -> Iterator[Reason]:
+        client = self._client
+        is_told = client.follows_changes and listed.tells_changes
+        if listed.list_kept and client.keeps_lists and not is_told:
+            may = f"its list may be kept for {duration(listed.list_kept)}"
+            yield self._reason(Kind.KEPT, f"{may}; the client keeps it until it connects anew")
 
     def _instructions(self, text: str) -> Iterator[Reason]:
         if text and not self._client.listing.instructions:

@@ -52,7 +52,8 @@ class Listed(Struct, frozen=True):
     """What a server lists: the tools that could be read, in order, what could not, and what else it says.
 
     `protocol` is the revision that was agreed upon; `refuses_older` as in `ServerInfo`. `results` are what
-    calls gave, each with its tool's id.
+    calls gave, each with its tool's id. `list_kept` as in `ServerInfo`; `tells_changes` is whether the server
+    says that it tells of a change of its list.
     """
 
     server: str
@@ -63,6 +64,8 @@ class Listed(Struct, frozen=True):
     refuses_older: bool = False
     results: Sequence[tuple[str, ToolResult]] = ()
     noise: str = ""
+    list_kept: float | None = None
+    tells_changes: bool = False
 
 
 class Reason(Struct, frozen=True):

@@ -317,6 +317,11 @@ class ServerInfo(Struct, frozen=True):
     list_scope: str = ""
 
     @property
+    def tells_changes(self) -> bool:
+        """Whether it declares that it tells of changes of its tools."""
+        return any(one.startswith("tools (") and "listChanged" in one for one in self.capabilities)
+
+    @property
     def speaks(self) -> str:
         """The protocol, for people."""
         return f"{self.protocol}, nothing older" if self.refuses_older else self.protocol

@@ -1,7 +1,7 @@
 """What a session uses of servers, as interfaces: connections, what crosses them, and whom a server asks."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Protocol
 
@@ -111,6 +111,10 @@ Heard = Callable[[str, str, JsonObject], None]
 """Hears what a server tells its client: the server's name, a notification's method, and its parameters."""
 
 
+AskFolders = Callable[[str], Awaitable[Sequence[str] | None]]
+"""Asks for the absolute paths of the folders that a server may know; None if nobody can be asked."""
+
+
 class Nobody:
     """An `Elicitor` where there is nobody to ask."""
 
@@ -212,15 +216,17 @@ class SessionClient:
         emit: Callable[[], Callable[[Event], None]],
         sampler: Callable[[], Sampler] | None = None,
         heard: Heard | None = None,
+        ask_folders: AskFolders | None = None,
     ) -> None:
         """`emit` gives what records an event in the session that runs, `sampler` the model of that moment.
 
-        `heard` gets every notification; nothing of them is passed on without it.
+        `heard` gets every notification; nothing of them is passed on without it. What `ask_folders` gives
+        stands in place of `folders`.
         """
         self._sampler = sampler
         self.listens, self._heard = heard is not None, heard
         self._capabilities = capabilities
-        self._folders = tuple(folders)
+        self._folders, self._ask_folders = tuple(folders), ask_folders
         self._elicitor = elicitor
         self._server, self._emit, self._its_emit = server, emit, emit()
         self._its_record = ClientRecord(server, self._its_emit)
@@ -239,13 +245,15 @@ class SessionClient:
             self._its_emit, self._its_record = now, ClientRecord(self._server, now)
         return self._its_record
 
-    def roots(self) -> tuple[str, ...]:
+    async def roots(self) -> tuple[str, ...]:
         """The absolute paths of the folders that the server may know."""
         answer = self._record.asked("roots")
         if not self._capabilities.roots:
             raise _refusal("roots", answer)
-        answer(", ".join(self._folders) or "no folder", "" if self._folders else NO_CONSENT)
-        return self._folders
+        given = await self._ask_folders(self._server) if self._ask_folders is not None else None
+        folders = self._folders if given is None else tuple(given)
+        answer(", ".join(folders) or "no folder", "" if folders else NO_CONSENT)
+        return folders
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
         """Ask the person, and wait as long as the answer takes; cancelled if the server withdraws it.

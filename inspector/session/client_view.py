@@ -113,7 +113,8 @@ def listed_in(session: SessionView, saved: Iterable[SavedCall] = ()) -> tuple[Li
     def listed(name: str) -> Listed:
         one, printed = known.get(name, none), noise.get(name, "")
         said = one.info.instructions, one.info.protocol, one.info.refuses_older
-        return Listed(name, tools[name], one.skipped, *said, results, printed)
+        kept = one.info.list_kept, one.info.tells_changes
+        return Listed(name, tools[name], one.skipped, *said, results, printed, *kept)
 
     return tuple(map(listed, tools))
 

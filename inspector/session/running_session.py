@@ -310,7 +310,14 @@ class RunningSession:
             return Sampler(model, ports.counter_for(model.name).count, most)
 
         return SessionClient(
-            spec.name, client, folders, ports.elicitor, lambda: self._session.emit, sampler, ports.heard
+            spec.name,
+            client,
+            folders,
+            ports.elicitor,
+            lambda: self._session.emit,
+            sampler,
+            ports.heard,
+            ports.ask_folders,
         )
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:

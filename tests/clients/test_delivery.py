@@ -108,6 +108,27 @@ def test_parameters_marked_as_headers_need_nothing_before_the_protocol_that_has_
     assert _told(known, marked) == (Verdict.WORKS, "")
 
 
+@pytest.mark.parametrize(
+    ("keeps", "seconds", "tells", "verdict"),
+    [
+        (True, 300, False, Verdict.DEGRADED),
+        (True, 300, True, Verdict.WORKS),
+        (True, 0, False, Verdict.WORKS),
+        (True, None, False, Verdict.WORKS),
+        (False, 300, False, Verdict.WORKS),
+        (None, 300, False, Verdict.WORKS),
+    ],
+)
+def test_a_list_that_is_kept_too_long_degrades_a_server_that_tells_of_no_change(
+    *, keeps: bool | None, seconds: float | None, tells: bool, verdict: Verdict
+) -> None:
+    client = replace(_sure(), keeps_lists=keeps)
+    [found] = deliver(client, [Listed("shop", [PLAIN], list_kept=seconds, tells_changes=tells)])
+    assert found.verdict is verdict
+    is_told = found.finding == "its list may be kept for 5 min; the client keeps it until it connects anew"
+    assert is_told == (verdict is Verdict.DEGRADED)
+
+
 def test_more_tools_than_a_client_takes_degrade_a_server() -> None:
     client = _sure()
     few = replace(client, listing=replace(client.listing, most=1))

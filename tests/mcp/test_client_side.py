@@ -80,7 +80,7 @@ async def test_what_was_not_declared_is_refused_and_nobody_is_asked() -> None:
     elicitor = FixedElicitor(YES)
     side, events = client(ClientCapabilities(roots=False, forms=False, links=False), elicitor)
     with pytest.raises(ClientRefusal):
-        side.roots()
+        await side.roots()
     for request in (FORM, LINK):
         with pytest.raises(ClientRefusal):
             await side.elicit(request)
@@ -188,7 +188,7 @@ async def test_a_server_that_floods_a_person_with_questions_is_turned_away() -> 
 async def test_a_server_that_asks_without_end_is_answered_and_no_longer_recorded() -> None:
     side, events = client(elicitor=Nobody())
     for _ in range(MOST_RECORDED * 2):
-        assert side.roots() == ("/work",)
+        assert await side.roots() == ("/work",)
     assert [event.kind for event in events].count("asked") == MOST_RECORDED
     assert [event.kind for event in events].count("answered") == MOST_RECORDED
     (told,) = [event.summary() for event in events if event.kind == "flood"]
@@ -234,7 +234,7 @@ async def test_roots_declared_after_consent_give_no_folder_that_nobody_agreed_to
         await rig.bench.declare(ClientCapabilities(sampling=True))
         side = rig.servers["shop"].client
         assert side.capabilities.roots
-        assert side.roots() == ()
+        assert await side.roots() == ()
         assert [event.summary() for event in rig.events("answered")] == [
             f"shop  the folder: no folder, {NO_CONSENT}"
         ]

@@ -94,6 +94,7 @@ _STRUCTURED = {"replaces": "structured", "both": "both", "no text": "text first"
 _MISFIT = {"nothing": "sent", "error": "error", "run": "ends run"}
 _ERROR = {"flag": "flagged", "words": "in words", "plain": "unmarked", "hidden": "hidden", "run": "ends run"}
 _TASKS = {True: "called", False: "every call fails", None: ""}
+_KEPT = {True: "kept", False: "asked again", None: ""}
 _NEWS = {True: "at once", False: "later", None: ""}
 
 ASKED = (
@@ -121,6 +122,7 @@ BEHAVIOURS = (
     Behaviour("longest result", Topic.RESULTS, _longest),
     Behaviour("not in results", Topic.RESULTS, lambda one: ", ".join(one.results.left_out) or NOTHING),
     Behaviour("tools as tasks", Topic.TASKS, lambda one: _TASKS[one.tasks]),
+    Behaviour("an old list", Topic.PROTOCOL, lambda one: _KEPT[one.keeps_lists]),
     Behaviour("protocol", Topic.PROTOCOL, lambda one: one.protocol),
     Behaviour("calls end after", Topic.HTTP, _time),
 )

@@ -84,7 +84,7 @@ def _rules(client: Client) -> Iterator[tuple[str, Any]]:
     for table, values in to_builtins(client).items():
         if table != "fidelity" and isinstance(values, dict):
             yield from ((f"{table}.{key}", value) for key, value in values.items())
-        elif table in ("follows_changes", "news_reach", "protocol"):
+        elif table in ("follows_changes", "news_reach", "keeps_lists", "protocol"):
             yield table, values
 
 

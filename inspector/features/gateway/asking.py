@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from secrets import token_urlsafe
 from typing import Any, Final
+from urllib.request import url2pathname
 from uuid import uuid4
 
 from mcp import MCPError, types
@@ -26,7 +27,8 @@ from inspector.mcp.question import SamplingRequest, accepted
 from inspector.schema.json_value import JsonObject, as_object
 
 Context = ServerRequestContext[Any, Any]
-Asked = types.ElicitRequest | types.CreateMessageRequest
+Asked = types.ElicitRequest | types.CreateMessageRequest | types.ListRootsRequest
+_Given = types.ElicitResult | types.CreateMessageResult | types.ListRootsResult
 _NO_REQUEST = "no client waits for this server"
 _CANNOT = "the client does not declare it"
 _NOT_TEXT = "the client's model can only be asked for text"
@@ -71,9 +73,14 @@ class Waiting:
         self._asked: asyncio.Future[Asked] = asyncio.get_running_loop().create_future()
         self._given: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
 
-    async def ask(self, asked: Asked, result: type[types.ElicitResult | types.CreateMessageResult]) -> Any:
+    @property
+    def is_older(self) -> bool:
+        """Whether its client can be asked at any time."""
+        return self.context.protocol_version not in MODERN_PROTOCOL_VERSIONS
+
+    async def ask(self, asked: Asked, result: type[_Given]) -> Any:
         """Ask the client and return what it said, as `result`. Raises MCPError and ValidationError."""
-        if self.context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+        if self.is_older:
             related = ServerMessageMetadata(related_request_id=self.context.request_id)
             return await self.context.session.send_request(asked, result, metadata=related)
         self._given = asyncio.get_running_loop().create_future()
@@ -103,9 +110,10 @@ class Waiting:
 
 
 class ClientElicitor:
-    """Asks the client whose request a server works on; see `Elicitor`."""
+    """Asks the client whose request a server works on; see `Elicitor`. `first` is the first client's."""
 
     def __init__(self) -> None:
+        self.first: Context | None = None
         self._waiting: list[Waiting] = []
 
     @contextmanager
@@ -119,7 +127,10 @@ class ClientElicitor:
 
     def contexts(self, server: str) -> list[Context]:
         """The requests that wait for a server, the oldest first."""
-        return [waiting.context for waiting in self._waiting if waiting.server == server]
+        return [waiting.context for waiting in self._waits_for(server)]
+
+    def _waits_for(self, server: str) -> list[Waiting]:
+        return [waiting for waiting in self._waiting if waiting.server == server]
 
     def asked(self, state: object) -> Waiting:
         """The request that waits for the answer with that `requestState`. Raises MCPError for no such."""
@@ -128,9 +139,24 @@ class ClientElicitor:
                 return waiting
         raise MCPError(INVALID_PARAMS, "this requestState was not given out, or its question is over")
 
+    async def folders(self, server: str) -> list[str] | None:
+        """The folders of the client that called last, as absolute paths; None if it cannot be asked.
+
+        Many servers ask as they start: then it is the `first` client, if that can be asked at any time.
+        """
+        first = [Waiting(self.first)] if self.first is not None else []
+        waiting = [*(one for one in first if one.is_older), *self._waits_for(server)]
+        if not waiting or not declared(waiting[-1].context.session.client_capabilities)["client.roots"]:
+            return None
+        try:
+            given = await waiting[-1].ask(types.ListRootsRequest(), types.ListRootsResult)
+        except (MCPError, ValidationError):
+            return None
+        return [url2pathname(root.uri.path or "") for root in given.roots]
+
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
         """Ask the client that called last; declined for a client that cannot be asked."""
-        waiting = [one for one in self._waiting if one.server == request.server]
+        waiting = self._waits_for(request.server)
         if not waiting:
             return ElicitationAnswer(Action.DECLINE, why=_NO_REQUEST)
         can = declared(waiting[-1].context.session.client_capabilities)

@@ -126,6 +126,7 @@ async def serve(
         await asyncio.wait({served, first}, return_when=asyncio.FIRST_COMPLETED)
         if first.done():
             chosen = replace(options, implied={**_implied(first.result(), is_shared), **options.implied})
+            front.elicitor.first = first.result()
             bench = make_workbench(
                 opened.unrestricted,
                 chosen,
@@ -135,6 +136,7 @@ async def serve(
                 record=approver is None,
                 breakers=None if approver is None else MemoryBreakers(),
                 heard=front.news.heard,
+                ask_folders=front.elicitor.folders,
                 # What a client of the older protocol can be asked, its servers have to ask in that.
                 older_first=first.result().protocol_version not in MODERN_PROTOCOL_VERSIONS,
             )

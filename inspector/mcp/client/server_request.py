@@ -161,7 +161,7 @@ class ServerRequests:
         context: ClientRequestContext,  # noqa: ARG002 - the SDK passes it by name
     ) -> types.ListRootsResult | types.ErrorData:
         """Answer `roots/list`."""
-        found = await self._asked(lambda client: _told(client.roots), types.METHOD_NOT_FOUND)
+        found = await self._asked(lambda client: client.roots(), types.METHOD_NOT_FOUND)
         if isinstance(found, types.ErrorData):
             return found
         return types.ListRootsResult(roots=[types.Root(uri=FileUrl(Path(path).as_uri())) for path in found])
@@ -301,10 +301,6 @@ class ProgressReport:
             self._next = now + _REPORT_EVERY
             told = (message or "")[:_LONGEST_REPORT]
             self._requests.note(CallProgress(self._tool, progress, total, told))
-
-
-async def _told(act: Callable[[], T]) -> T:
-    return act()
 
 
 def _error(code: int, message: str) -> types.ErrorData:

@@ -84,6 +84,21 @@ def test_a_list_that_is_read_before_every_request_is_never_old(
     assert any(says.endswith(always) for says in said(reading, Topic.PROTOCOL)) == rhythm
 
 
+@pytest.mark.parametrize(("requests", "more", "keeps"), [(3, 0, None), (4, 0, True), (4, 1, False)])
+def test_a_list_that_is_old_at_once_is_kept_where_it_is_asked_for_once(
+    client: FollowingClient, requests: int, more: int, keeps: bool | None
+) -> None:
+    talk, done = Conversation(client.server_log), list[Outcome]()
+    for _ in range(more):
+        client.note("tools/list", "marked-new")
+    for number in range(requests):
+        asked, _ = talk.reply(replace(read("chat", client.body()), outcomes=tuple(done), last=str(number)))
+        done += [Outcome(one.id, ("pong",), (), "messages[1]") for one in asked]
+    reading = read_run(talk)
+    assert reading.top.get("keeps_lists") == keeps
+    assert any("ttlMs 0" in says for says in said(reading, Topic.PROTOCOL)) == (keeps is not None)
+
+
 def test_requests_that_are_cancelled_count_where_they_are_calls(client: FollowingClient) -> None:
     def told() -> list[str]:
         return [says for says in said(reading_of(client, as_it_is), Topic.PROTOCOL) if "cancelled" in says]

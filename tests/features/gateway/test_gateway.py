@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pytest
 from mcp import Client, MCPError, types
 from msgspec.structs import replace
+from pydantic import FileUrl
 
 from inspector.cli.options import Options
 from inspector.core.error import ConfigError
@@ -198,6 +199,37 @@ async def test_what_a_server_asks_its_client_answers(asking: tuple[Options, Mode
         sampled = text_of(await client.call_tool("sample", {}))
     assert '"city": "Where?"' in form
     assert '"theirs"' in sampled
+
+
+async def test_a_server_gets_the_folders_of_the_client(asking: tuple[Options, Mode]) -> None:
+    chosen, mode = asking
+
+    async def roots(_context: object) -> types.ListRootsResult:
+        return types.ListRootsResult(roots=[types.Root(uri=FileUrl("file:///my%20work"))])
+
+    async with client_of(chosen, mode, list_roots_callback=roots) as client:
+        assert '"file:///my%20work"' in text_of(await client.call_tool("folders", {}))
+    async with client_of(chosen, mode) as client:
+        assert "file:" not in text_of(await client.call_tool("folders", {}))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "folders"), [("2025-11-25", ["/work"]), ("2026-07-28", None)], ids=["older", "newer"]
+)
+async def test_a_server_that_asks_as_it_starts_gets_the_folders_of_an_older_client(
+    protocol: str, folders: list[str] | None
+) -> None:
+    class Session:
+        client_capabilities = types.ClientCapabilities(roots=types.RootsCapability())
+
+        async def send_request(self, *_: object, **__: object) -> types.ListRootsResult:
+            return types.ListRootsResult(roots=[types.Root(uri=FileUrl("file:///work"))])
+
+    elicitor = ClientElicitor()
+    assert await elicitor.folders("shop") is None
+    first: Any = SimpleNamespace(session=Session(), request_id=1, protocol_version=protocol)
+    elicitor.first = first
+    assert await elicitor.folders("shop") == folders
 
 
 async def test_a_client_that_cannot_be_asked_is_not_asked(asking: tuple[Options, Mode]) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from inspector.clients.client import Topic
+from inspector.core.number import count
 from inspector.features.clients.measured.conversation import Asked
 from inspector.features.clients.measured.marks import SERVER, Key, kept_of, left_of
 from inspector.features.clients.measured.reading import Reading, Said, does, shown
@@ -15,6 +16,9 @@ _META = "io.modelcontextprotocol/"
 MISFIT: Final = "misfit_of_2025"
 """The tool whose result does not fit, of a server as most are."""
 _ENDS, _END, _OLD = "marked-ends", "end_now", "marked-old"
+_NEW = "marked-new"
+# A list could have been asked for again before each of so many requests to the model.
+_ENOUGH = 4
 _TEXT, _DATA, _ERROR = "grebe", "dabchick", "petrel"
 
 
@@ -31,6 +35,7 @@ def _protocol(reading: Reading) -> Iterator[Said]:
             break
     yield from () if told is None else (told,)
     yield from _news(reading)
+    yield from _kept(reading)
     yield from _meta_of_calls(reading)
     yield from _together(reading)
     yield from _ended(reading)
@@ -88,6 +93,16 @@ def _news(reading: Reading) -> Iterator[Said]:
     at_ = shown(later[0], later[1].at) if later is not None else "all requests after it"
     says = f"A tool that is added within a conversation {does(later is not None, 'reach')} the model."
     yield Topic.PROTOCOL, says, at_
+
+
+def _kept(reading: Reading) -> Iterator[Said]:
+    """Whether it asks for a list again that may be kept for no time at all."""
+    own = (one for one in reading.messages if one["server"] == _NEW)
+    lists, requests = sum(one.get("method") == "tools/list" for one in own), len(reading.talk.exchanges)
+    if lists and requests >= _ENOUGH:
+        reading.top["keeps_lists"] = lists == 1
+        says = f"A list that may be kept for no time (ttlMs 0) is asked for {count(lists, 'time')}"
+        yield Topic.PROTOCOL, f"{says} in {requests:,} requests to the model.", f"to the server: {_NEW}"
 
 
 def _calls(reading: Reading) -> Iterator[JsonObject]:
