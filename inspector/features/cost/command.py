@@ -17,7 +17,6 @@ from inspector.cli.options import (
     checked_values,
     require_nobody,
     session_command,
-    with_options,
 )
 from inspector.cli.stores import open_store, require_sessions
 from inspector.cli.table import show
@@ -60,10 +59,11 @@ class Assumed(Struct, frozen=True):
         return cache_terms(prices, features, self.ttl)
 
 
-def assumed(given: Mapping[str, Any], ttl: Ttl) -> Assumed:
+def assumed(given: Mapping[str, Any], chosen: Options) -> Assumed:
     """What the options say. Raises ConfigError."""
     checked = {name: _KNOBS[name].check(value) for name, value in given.items()}
-    return Assumed(Assumptions(**checked), tuple(checked), ttl)
+    is_hour = chosen.settings.get("budget.prompt_cache") == HOUR
+    return Assumed(Assumptions(**checked), tuple(checked), HOUR if is_hour else FIVE_MINUTES)
 
 
 def _found(name: str) -> Knob:
@@ -73,22 +73,14 @@ def _found(name: str) -> Knob:
     return _KNOBS[name]
 
 
-_assume = click.option(
+assuming = click.option(
     "--assume",
     multiple=True,
     metavar="NAME=VALUE",
     callback=lambda _context, _parameter, pairs: checked_values("--assume", pairs, _found),
     help="Change an assumption that `toolsight cost` lists, such as calls=12 or growth=300. May be repeated.",
 )
-_ttl = click.option(
-    "--ttl",
-    type=click.Choice([FIVE_MINUTES, HOUR]),
-    default=FIVE_MINUTES,
-    show_default=True,
-    help="How long a cached prefix lasts; 1h needs a model that has a price for it.",
-)
-assuming = with_options(_assume, _ttl)
-"""Adds the options `--assume` and `--ttl`; see `assumed`."""
+"""Adds the option `--assume`; see `assumed`."""
 
 
 _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_call", "pause", "seconds"})
@@ -98,14 +90,14 @@ _OF_A_RECORD = frozenset({"calls", "calls_per_turn", "growth", "searches_per_cal
 @click.option("--session", default="", help="Price this recorded session instead of an assumed one.")
 @assuming
 @as_json
-def cost(session: str, assume: dict[str, Any], ttl: Ttl, chosen: Options) -> None:
+def cost(session: str, assume: dict[str, Any], chosen: Options) -> None:
     """Price a session under each tool loading strategy.
 
     \b
     toolsight cost --config .mcp.json
-    toolsight cost --session SESSION
+    toolsight cost --session SESSION --set budget.prompt_cache=1h
     """
-    terms = assumed(assume, ttl)
+    terms = assumed(assume, chosen)
     if session:
         require_nobody(chosen)
         recorded = [name for name in terms.given if name in _OF_A_RECORD]

@@ -86,11 +86,12 @@ def test_the_output_names_the_prices_and_what_broke_the_cache(toolsight: Toolsig
 
 @pytest.mark.usefixtures("recorded")
 def test_an_hour_is_priced_if_the_model_has_a_price_for_it(toolsight: Toolsight) -> None:
-    refused = toolsight("cost", "--session", SESSION, "--ttl", "1h")
+    hour = ("--set", "budget.prompt_cache=1h")
+    refused = toolsight("cost", "--session", SESSION, *hour)
     assert refused.exit_code == 1
     assert "'openai/gpt-5' has no price for a one-hour cache" in refused.stderr
     model = ("--model", "anthropic/claude-sonnet-4-5")
-    said = json.loads(toolsight("cost", "--session", SESSION, "--ttl", "1h", *model, "--json").stdout)
+    said = json.loads(toolsight("cost", "--session", SESSION, *hour, *model, "--json").stdout)
     assert said["terms"] == {
         "write": 2.0,
         "read": 0.1,

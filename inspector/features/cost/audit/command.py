@@ -34,7 +34,6 @@ from inspector.core.error import ConfigError
 from inspector.core.events import CallStarted
 from inspector.core.feature import Given
 from inspector.core.ports import ChatModel, EventStore, ServerMemory, SystemClock
-from inspector.core.prompt_cache import Ttl
 from inspector.core.stream import LiveModel
 from inspector.features.cost.audit.audit import Pricing, configuration_audit
 from inspector.features.cost.audit.facts import audit_json, audit_report
@@ -69,7 +68,7 @@ class _Found(Struct, frozen=True):
 @session_command(takes=COMMON)
 @assuming
 @as_json
-def audit(assume: dict[str, Any], ttl: Ttl, chosen: Options) -> None:
+def audit(assume: dict[str, Any], chosen: Options) -> None:
     """Measure the servers of every MCP client on this machine.
 
     Reads the files of Claude Desktop, Claude Code, Cursor, VS Code, Windsurf, Cline, Gemini CLI and
@@ -82,7 +81,7 @@ def audit(assume: dict[str, Any], ttl: Ttl, chosen: Options) -> None:
     toolsight audit --config .mcp.json
     """
     require_nobody(chosen)
-    terms = assumed(assume, ttl)
+    terms = assumed(assume, chosen)
     found = run_audit(chosen, terms)
     show(audit_json(found), audit_report(found))
     readings = [server.reading for one in found.configurations for server in one.servers]
