@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from docs.benchmark.recordings import read_published
 from inspector.cli.table import say_report
-from inspector.core.inertia import Aging, InertiaGraph
+from inspector.core.inertia import Aging, InertiaGraph, Tally
 from inspector.core.number import percent
 from inspector.core.ports import TaskCalls
 from inspector.core.report import NOTHING, Column, Table
@@ -167,12 +167,23 @@ def _left_out(runs: Sequence[RecordedRun], *, by_task: bool) -> Iterator[tuple[I
     for group in apart.values():
         for run in group:
             for task in _tasks(run):
-                graph.remove(task)
+                _forget(graph, task)
         for run in group:
             yield graph, run
         for run in group:
             for task in _tasks(run):
                 graph.add(task)
+
+
+def _forget(graph: InertiaGraph, task: TaskCalls) -> None:
+    """Take a task out of what was learned, all of it on the first day."""
+    before, gone = "", Tally({0: -1})
+    for tool, _ in task.calls:
+        graph.used(tool, gone)
+        if before:
+            graph.follows(before, tool, gone)
+        before = tool
+    graph.tasks -= bool(task.calls)
 
 
 def _tasks(run: RecordedRun) -> Iterator[TaskCalls]:
@@ -184,7 +195,7 @@ def _tasks(run: RecordedRun) -> Iterator[TaskCalls]:
 def _moves(graph: InertiaGraph, run: RecordedRun) -> Iterator[_Move]:
     """The transitions of a run, each with the rank that every rule gave the tool, 0 if none."""
     called: set[str] = set()
-    most = graph.most_used(_NOW, lambda _: True, len(graph.calls))
+    most = sorted(graph.calls, key=lambda tool: (-graph.calls[tool].weight(_NOW), tool))
     for calls in named(run):
         before = ""
         for tool in calls:

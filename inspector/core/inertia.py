@@ -5,7 +5,7 @@ graph in whatever order and in whatever parts, and another half-life needs no ot
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
@@ -106,17 +106,6 @@ class InertiaGraph:
             self.called(before, tool, at)
             before = tool
 
-    def remove(self, task: TaskCalls) -> None:
-        """Forget a task that was learned, but not when what is left was seen last."""
-        before = ""
-        for tool, at in task.calls:
-            forgotten = Tally({_day(at): -1})
-            _grow(self._calls, tool, forgotten)
-            if before:
-                _grow(self._links[before], tool, forgotten)
-            before = tool
-        self.tasks -= bool(task.calls)
-
     def called(self, before: str, tool: str, at: float) -> None:
         """Learn from one call; `before` is the tool called before it for the same task, "" if it is first."""
         _grow(self._calls, tool, seen(at))
@@ -162,11 +151,6 @@ class InertiaGraph:
             return ()
         found = (_successor(to, tally, weight, total) for to, tally, weight in links)
         return tuple(sorted(found, key=lambda one: (-one.weight, one.tool)))
-
-    def most_used(self, aging: Aging, fits: Callable[[str], bool], most: int) -> tuple[str, ...]:
-        """The tools called most often of those that fit: what a prediction has to beat."""
-        weights = {tool: tally.weight(aging) for tool, tally in self._calls.items() if fits(tool)}
-        return tuple(sorted(weights, key=lambda tool: (-weights[tool], tool))[:most])
 
 
 def _successor(tool: str, tally: Tally, weight: float, total: float) -> Successor:

@@ -191,7 +191,6 @@ class SessionState(Struct, frozen=True, dict=True):
     pinned: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
     held: Mapping[str, ToolState] = field(default_factory=dict)
-    hidden_tools: int = 0
     manifest: str = ""
     meta_tokens: int = 0
     budget: Budget | None = None

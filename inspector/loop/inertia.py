@@ -15,7 +15,6 @@ from inspector.core.ports import Clock, TaskCalls
 from inspector.core.session import Binding, SessionState
 from inspector.core.settings import InertiaSettings
 from inspector.core.stream import Session
-from inspector.core.tool import server_of
 from inspector.loop.binder import Binder
 from inspector.loop.session_breakers import Breakers
 from inspector.search.answer.retrieval import Live
@@ -206,8 +205,6 @@ class Inertia:
         return fitting
 
     def _tell(self, after: str, found: Sequence[Successor], bound: tuple[str, ...]) -> None:
-        graph, aging = self.graph, self._aging
-        server = server_of(after)
         guesses = tuple(Guess(one.tool, one.probability, one.low, one.count) for one in found[:TOP])
         self._session.emit(
             NextPredicted(
@@ -215,11 +212,7 @@ class Inertia:
                 predicted=guesses,
                 threshold=MIN_SHARE,
                 preloaded=bound,
-                most_used=graph.most_used(aging, self._is_new, TOP),
-                same_server=graph.most_used(
-                    aging, lambda tool: self._is_new(tool) and server_of(tool) == server, TOP
-                ),
                 persona=self.persona,
-                tasks=graph.tasks,
+                tasks=self.graph.tasks,
             )
         )

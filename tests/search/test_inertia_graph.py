@@ -59,20 +59,6 @@ def test_call_by_call_is_the_same_graph_as_task_by_task(learned: list[TaskCalls]
     assert made == graph(*learned)
 
 
-@given(graphs, tasks)
-def test_a_forgotten_task_leaves_the_shares_that_were_there_before(
-    learned: list[TaskCalls], task: TaskCalls
-) -> None:
-    before, made = graph(*learned), graph(*learned, task)
-    made.remove(task)
-    aging = Aging(500 * DAY, 30.0)
-    assert made.tasks == before.tasks
-    for tool in before.calls:
-        shares = [[(one.tool, one.probability) for one in each.after(tool, aging)] for each in (before, made)]
-        assert shares[0] == shares[1]
-    assert made.calls.keys() == before.calls.keys()
-
-
 def test_a_share_says_how_sure_it_is() -> None:
     made = graph(*[called("a:x", "b:y")] * 3, called("a:x", "c:z"))
     first, second = made.after("a:x", Aging(0.0))

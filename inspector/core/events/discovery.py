@@ -137,17 +137,14 @@ class NextPredicted(Event, frozen=True, kind="predict", groups={Group.SEARCHES},
 
     `preloaded` are those of them that were bound ahead: none below `threshold`, none that
     was seen too seldom, and none without room.
-    `most_used` and `same_server` are what two plainer rules would have said: the tools called most of all,
-    and of that server. `tasks` is how many tasks of the `persona` the prediction rests on. Whether it came
-    true is in the calls that follow: see `core.fold.call`.
+    `tasks` is how many tasks of the `persona` the prediction rests on. Whether it came true is in the calls
+    that follow: see `core.fold.call`.
     """
 
     after: str
     predicted: tuple[Guess, ...]
     threshold: float
     preloaded: tuple[str, ...] = ()
-    most_used: tuple[str, ...] = ()
-    same_server: tuple[str, ...] = ()
     persona: str = ""
     tasks: int = 0
 

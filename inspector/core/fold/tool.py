@@ -47,7 +47,6 @@ def _catalog_built(event: events.CatalogBuilt, state: SessionState) -> SessionSt
         places=tuple(tool_id for tool_id in state.places if tool_id in placed),
         manifest=event.manifest,
         meta_tokens=event.meta_tokens,
-        hidden_tools=event.hidden,
         pool=event.pool,
         pool_tokens=event.pool_tokens,
         advisory=event.advisory,

@@ -189,7 +189,7 @@ def test_a_breaker_stands_as_its_newest_change_left_it() -> None:
 
 def _prediction(after: str, *tools: str) -> NextPredicted:
     guesses = tuple(Guess(tool, 0.5) for tool in tools)
-    return NextPredicted(after, guesses, 0.3, most_used=(POST,), same_server=(ALL, POST, LATE))
+    return NextPredicted(after, guesses, 0.3)
 
 
 def test_predictions_are_scored_on_the_first_use_of_a_tool() -> None:
@@ -237,7 +237,8 @@ def test_statistics_need_only_the_kinds_that_they_say(stream: list[Event]) -> No
     needed = [record for record in whole if record.kind in KINDS]
     of_all, of_those = (stats_json(telemetry(turns(one))) for one in (whole, needed))
     for name in ("discovery", "calls", "binding", "turns", "backlog"):
-        assert of_all[name] == of_those[name]
+        # As text, in which NaN equals itself.
+        assert repr(of_all[name]) == repr(of_those[name])
 
 
 @given(streams)
