@@ -196,7 +196,7 @@ class SearchTools:
         definitions: tuple[JsonObject, ...] = ()
         if is_native(self.binder.delivery):
             definitions = self.binder.definitions([tool.id for tool in answer.to_load])
-            text = text if text != answer.text or _says_more(answer, definitions) else ""
+            text = text if text != answer.text or _says_more(answer, len(definitions)) else ""
         self.session.emit(SearchPerformed(answer.report, text_with(text, definitions)))
         if beyond is not None:
             self.session.emit(beyond)
@@ -223,18 +223,22 @@ class SearchTools:
         return self.redundancy.after_search(label, found, self.clock.monotonic(), no_room=no_room)
 
     def _text(self, answer: "SearchAnswer", unloaded: str, redundant: RedundantSearch | None) -> str:
-        """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note."""
+        """What the model reads: the matches, their schemas if it gets none otherwise, what went, the note.
+
+        Declarations have the names and descriptions of the matches.
+        """
         delivery = self.binder.delivery
         in_text = delivery in ("text", CODE) and answer.to_load
         schemas = schema_text(answer.to_load, delivery) if in_text else ""
         note = redundant.note if redundant else ""
-        return paragraphs(answer.text, schemas, unloaded, note)
+        is_said = delivery == CODE and not _says_more(answer, len(answer.to_load))
+        return paragraphs("" if is_said else answer.text, schemas, unloaded, note)
 
 
-def _says_more(answer: "SearchAnswer", definitions: Sequence[JsonObject]) -> bool:
-    """Whether an answer's text says more than its definitions: Claude wants no text beside them."""
+def _says_more(answer: "SearchAnswer", definitions: int) -> bool:
+    """Whether an answer's text says more than so many definitions: Claude wants no text beside them."""
     has_words = bool(answer.caution or answer.missing)
-    return has_words or not definitions or len(definitions) < len(answer.report.results)
+    return has_words or not definitions or definitions < len(answer.report.results)
 
 
 def _found(answer: "SearchAnswer") -> Found:

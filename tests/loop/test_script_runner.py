@@ -110,6 +110,15 @@ async def test_a_part_that_is_not_there_stops_the_script_in_words() -> None:
     assert ran.withheld > len("shop:list_orders did it")
 
 
+async def test_a_search_says_nothing_beside_declarations_but_lists_what_was_declared_before() -> None:
+    bench = Bench(FIND, FIND, says("ok"), settings=CODE)
+    await bench.say()
+    first, again = bench.tool_messages()
+    assert all("declare function" in line for line in first.splitlines())
+    assert "declare function" not in again
+    assert "shop:list_orders" in again
+
+
 async def test_the_guard_counts_calls_of_scripts() -> None:
     again = calls(("run_script", {"code": "const a = await shop__list_orders({});\nreturn a;"}))
     bench = Bench(FIND, *[again] * 3, says("ok"), settings=CODE)
