@@ -146,8 +146,6 @@ _OWN_TOP = frozenset(FileModel.model_fields) - set(SECTIONS)
 # Clients have similar keys of their own (userSettings, profiles), so only a shorter key is a misspelling.
 _MISSPELLED = 0.85
 _OWN_SERVER = frozenset({"defer_loading", "connect_timeout", "call_timeout", "era", "trust_annotations"})
-FORMER_KEY = "client_capabilities"
-"""What an earlier version declared to one server alone; the settings `client` say it for all of them."""
 SETTING_SECTIONS = Settings.__struct_fields__
 _URL_KEYS = ("httpUrl", "serverUrl")
 _CLIENT_TOP = frozenset({"$schema", "inputs", "models", "clients", "namespace_tools"})
@@ -157,8 +155,7 @@ class Form(Struct, frozen=True):
     """A file in Toolsight's own form. `all_names` includes the disabled servers.
 
     `ignored` are the keys that were left out: one may be a misspelling. `faults` are by server what its
-    client refuses or does not read; `rules` say which of a server's tools the client gives its model;
-    `former` are the servers with the `FORMER_KEY`.
+    client refuses or does not read; `rules` say which of a server's tools the client gives its model.
     """
 
     data: dict[str, Any]
@@ -168,7 +165,6 @@ class Form(Struct, frozen=True):
     ignored: tuple[str, ...] = ()
     faults: Mapping[str, tuple[EntryFault, ...]] = field(default_factory=dict)
     rules: Mapping[str, ServerRule] = field(default_factory=dict)
-    former: tuple[str, ...] = ()
 
 
 def normalised(data: Mapping[str, Any], client: str = "") -> Form:
@@ -218,14 +214,11 @@ def normalised(data: Mapping[str, Any], client: str = "") -> Form:
         },
         ignored=tuple(key for key in data if key != section and key not in top),
         faults={
-            name: tuple(
-                entry_faults(owner, raw[name] if owner else entry, (*ServerModel.model_fields, FORMER_KEY))
-            )
+            name: tuple(entry_faults(owner, raw[name] if owner else entry, ServerModel.model_fields))
             for name, entry in objects.items()
             if not is_own and name not in off
         },
         rules={name: rule for name, entry in read.items() if (rule := rule_of(entry)) != ServerRule()},
-        former=tuple(name for name, entry in objects.items() if FORMER_KEY in entry and name not in off),
     )
 
 
@@ -252,8 +245,8 @@ def _is_ours(key: str, value: object) -> bool:
 def _server(entry: Any, is_own: bool) -> Any:
     if not isinstance(entry, dict):
         return entry
-    known, left_out = ServerModel.model_fields, CLIENT_KEYS | {FORMER_KEY}
-    kept = {key: value for key, value in entry.items() if key in known or (is_own and key not in left_out)}
+    known = ServerModel.model_fields
+    kept = {key: value for key, value in entry.items() if key in known or (is_own and key not in CLIENT_KEYS)}
     for key in _URL_KEYS:
         if key in entry:
             kept.setdefault("url", entry[key])

@@ -3,7 +3,7 @@
 import re
 import shlex
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,7 +21,6 @@ from inspector.config.configuration import Configuration, target, without_secret
 from inspector.config.file import RUNNERS, dotted, is_address, is_file, is_server, load_value
 from inspector.config.format import (
     DISCOVERY,
-    FORMER_KEY,
     FileModel,
     Form,
     RuleModel,
@@ -32,7 +31,7 @@ from inspector.config.format import (
 from inspector.config.problem import meant, validated
 from inspector.config.profile import DEFAULT_PROFILE, PROFILES
 from inspector.config.server_entry import ServerReader
-from inspector.config.setting import FORMER, LEAVE_OUT, NO_SETTING, anchored, find_knob
+from inspector.config.setting import anchored, find_knob
 from inspector.core.access import ServerRule, Toolset
 from inspector.core.error import ConfigError, MissingValue, SettingProblem
 from inspector.core.package_run import own_name
@@ -50,15 +49,10 @@ def read_profile(path: Path, name: str | None) -> str:
     return name or DEFAULT_PROFILE
 
 
-def read_settings(path: Path, settings: Mapping[str, Any], ignored: Collection[str] = ()) -> dict[str, Any]:
-    """The checked values by setting path; the files they name are absolute. Raises ConfigError.
-
-    Settings that are `ignored` may have any value, and are not among those returned.
-    """
+def read_settings(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The checked values by setting path; the files they name are absolute. Raises ConfigError."""
     checked: dict[str, Any] = {}
     for where, knob_path, value in _pairs(settings):
-        if knob_path in ignored:
-            continue
         if knob_path in checked:
             raise ConfigError(f"{path}: {where} appears twice", hint="Keep one of them.")
         checked[knob_path] = _checked(path, where, knob_path, value)
@@ -148,22 +142,10 @@ def read(
         toolsets={name: toolset(path, form, name, entry) for name, entry in model.tool_sets.items()},
         settings=Settings(discovery=discovery),
         profile=read_profile(path, model.profile),
-        values=read_settings(path, model.settings, FORMER),
+        values=read_settings(path, model.settings),
         disabled=tuple(name for name in form.all_names if name not in model.mcpServers),
-        problems=(*entry_problems(form), *_former(form, model)),
+        problems=tuple(entry_problems(form)),
     )
-
-
-def _former(form: Form, model: FileModel) -> Iterator[SettingProblem]:
-    """The settings of earlier versions, which change nothing."""
-    for name in form.former:
-        where = f"{dotted(form.section, name)}.{FORMER_KEY}"
-        yield SettingProblem(where, "", NO_SETTING, "Set `client` for every server instead.", server=name)
-    places = [(f"tool_discovery.{name}", f"discovery.{name}") for name in model.tool_discovery or ()]
-    places += [(where, knob_path) for where, knob_path, _ in _pairs(model.settings)]
-    for where, knob_path in places:
-        if knob_path in FORMER:
-            yield SettingProblem(where, "", NO_SETTING, LEAVE_OUT)
 
 
 def entry_problems(form: Form) -> Iterator[SettingProblem]:
@@ -235,8 +217,7 @@ def _require_servers(path: Path, form: Form, model: FileModel, folders: Sequence
 
 def _discovery(path: Path, model: FileModel) -> DiscoverySettings:
     if model.tool_discovery is not None:
-        left = {key: value for key, value in model.tool_discovery.items() if f"discovery.{key}" not in FORMER}
-        section = validated(DISCOVERY, left, str(path), at=("tool_discovery",))
+        section = validated(DISCOVERY, model.tool_discovery, str(path), at=("tool_discovery",))
         given = section.model_dump(exclude_none=True)
         lists = {key: tuple(value) for key, value in given.items() if isinstance(value, list)}
         files = anchored(path.absolute().parent, "discovery.evaluation", lists.get("evaluation", ()))

@@ -97,32 +97,6 @@ class Knob(Struct, frozen=True):
         raise ConfigError(f"{self.path} must be {wanted}, not {_shown(value)}", hint=hint)
 
 
-_FORMER: Mapping[str, str] = {
-    "binding": "adaptive",
-    "breaker": "cool_down_seconds failure_rate min_calls probes window_seconds",
-    "budget": "compress_at emergency kept_tokens truncate_at warn_at",
-    "chat": "written_calls",
-    "client": "roots_changes",
-    "discovery": "auto_share auto_tokens auto_tools fuzzy_floor learn offer_domains offer_limit "
-    "offer_server_query offer_similarity token_bonus",
-    "fallback": "most",
-    "federation": "seconds",
-    "gate": "loader_capacity summaries summary_tokens",
-    "guard": "all_calls ignored_arguments normalise progress think",
-    "inertia": "enabled min_low min_probability most",
-    "manifest": "listed_in_full listed_of_many",
-    "marketplace": "enabled imported max_probability results",
-    "record": "max_sessions",
-    "redundancy": "enabled hopeless overlap window_seconds",
-    "retry": "max_seconds pause_seconds per_turn",
-    "versions": "on_breaking tell",
-}
-FORMER = frozenset(f"{section}.{name}" for section, names in _FORMER.items() for name in names.split())
-"""Settings of earlier versions, which old files still have. They change nothing."""
-NO_SETTING = "is no longer a setting: it changes nothing"
-LEAVE_OUT = "Leave it out."
-
-
 HEADINGS: Mapping[str, str] = {
     "discovery": "Search",
     "manifest": "Manifest",
@@ -173,8 +147,6 @@ def find_knob(path: str) -> Knob:
     by_path = {knob.path: knob for knob in knobs()}
     if path in by_path:
         return by_path[path]
-    if path in FORMER:
-        raise ConfigError(f"{path} {NO_SETTING}", hint=LEAVE_OUT)
     near = closest(path, list(by_path), limit=1)
     hint = f"Did you mean `{near[0]}`?" if near else "`toolsight config settings` lists every setting."
     raise ConfigError(f"there is no setting '{path}'", hint=hint)

@@ -51,29 +51,6 @@ def test_settings_of_a_client_that_mean_something_else_are_left_alone(tmp_path: 
     assert configuration.settings.discovery.defer_all
 
 
-def test_a_setting_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Path) -> None:
-    settings = {"guard": {"think": False}, "discovery": {"learn": True}, "binding.capacity": 4}
-    content = {**SERVERS, "settings": settings, "tool_discovery": {"fuzzy_floor": 0.1, "max_limit": 7}}
-    found = configured(tmp_path, content)
-    assert found.values == {"binding.capacity": 4}
-    assert found.settings.discovery.max_limit == 7
-    assert [problem.full for problem in found.problems] == [
-        "tool_discovery.fuzzy_floor is no longer a setting: it changes nothing. Leave it out.",
-        "settings.guard.think is no longer a setting: it changes nothing. Leave it out.",
-        "settings.discovery.learn is no longer a setting: it changes nothing. Leave it out.",
-    ]
-
-
-def test_a_servers_key_of_an_earlier_version_is_told_and_the_file_opens(tmp_path: Path) -> None:
-    entry = {"command": "shop", "client_capabilities": {"roots": False}}
-    for more in ({}, {"settings": {"binding.capacity": 4}}):
-        found = configured(tmp_path, {"mcpServers": {"shop": entry}, **more})
-        assert [problem.full for problem in found.problems] == [
-            "mcpServers.shop.client_capabilities is no longer a setting: it changes nothing. "
-            "Set `client` for every server instead."
-        ]
-
-
 @pytest.mark.parametrize(
     ("more", "expected"),
     [

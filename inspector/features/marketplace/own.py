@@ -92,8 +92,6 @@ class _PluginModel(NullAsAbsent):
     version: str = ""
     tools: list[_ToolModel] = Field(default_factory=list)
     package: _PackageModel
-    # Earlier versions kept what a publisher claimed of what its server reaches.
-    permissions: Any = None
 
 
 class CatalogModel(NullAsAbsent):
