@@ -12,6 +12,8 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
+from inspector.cli.composition import lent
+from inspector.cli.location import fixtures_path
 from inspector.cli.options import TYPED_SERVER, as_json
 from inspector.cli.run import Exit, interruptible
 from inspector.cli.table import Progress, say, say_raw, show, write_file
@@ -78,6 +80,13 @@ _COLUMNS = (
     type=click.Path(path_type=Path, file_okay=False),
     help="Write the run in small to this folder, for Toolsight's rules to be held against.",
 )
+@click.option(
+    "--skills",
+    is_flag=False,
+    flag_value="",
+    metavar="[FOLDER]",
+    help="Measure instead which skills of a folder it shows. Default: those made for this, most with a flaw.",
+)
 @click.option("--quick", is_flag=True, help="Leave out the calls that take 7 and 70 seconds.")
 @click.option("--by-hand", is_flag=True, help="Print what to start your client with, and wait for it.")
 @click.option("--yes", is_flag=True, help="Start clients without asking.")
@@ -94,6 +103,7 @@ def measure(
     requests: Path | None,
     golden: Path | None,
     timeout: int,
+    skills: str | None,
     *,
     every: bool,
     quick: bool,
@@ -130,6 +140,9 @@ def measure(
     subject = Subject(
         client or name or own_name(program), model, wire or "", timeout, program, by_hand, not quick
     )
+    if skills is not None:
+        _measure_skills(subject, skills, requests, asks=not yes)
+        return
     if every:
         _measure_all(subject, output or Path("measured"), requests, golden, asks=not yes)
         return
@@ -137,6 +150,20 @@ def measure(
     with Progress() as progress:
         found = _measured(subject, requests, partial(progress, "measuring"), agree)
     _show(found, output or Path("measured.toml"), golden)
+
+
+def _measure_skills(subject: Subject, skills: str, requests: Path | None, *, asks: bool) -> None:
+    from inspector.features.clients.measured.skills_run import measure_skills
+
+    if subject.name not in STARTS:
+        raise ConfigError("--skills needs a known client", hint=f"Known: {', '.join(STARTS)}.")
+    skills_of = Path(skills) if skills else fixtures_path() / "skills"
+    agree = partial(_agree, subject.name) if asks else agreed
+    with tempfile.TemporaryDirectory(prefix="toolsight-") as temporary, Progress() as progress:
+        folder = Path(temporary) if requests is None else requests
+        found = measure_skills(subject, skills_of, folder.resolve(), partial(progress, "measuring"), agree)
+        data, report = lent("skills measured")(found)
+    show(data, report)
 
 
 def _show(found: Measured, file: Path, golden: Path | None) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from inspector.features.skills.rule import SkillRule
-from inspector.features.skills.shown import Shown, State
+from inspector.features.skills.shown import Shown, State, entry_line
 
 Counter = Callable[[str], int]
 """The tokens of a text."""
@@ -40,6 +40,10 @@ def list_cost(rule: SkillRule, shown: Sequence[Shown], count: Counter) -> ListCo
 def _tokens(rule: SkillRule, listed: Sequence[Shown], count: Counter) -> int:
     """All entries, and what the first one brings."""
     cost, total = rule.cost, rule.cost.fixed if listed else 0.0
+    if cost.line:
+        places = {one.skill.place.path for one in listed} if cost.place else ()
+        lines = (*(cost.place.format(place=path) for path in places), *map(entry_line, listed))
+        return sum(count(f"{line}\n") for line in lines) - _own_lost(rule, listed)
     for one in listed:
         longer = count(one.name) - _NAME
         if one.text or not cost.name:
@@ -48,3 +52,11 @@ def _tokens(rule: SkillRule, listed: Sequence[Shown], count: Counter) -> int:
         else:
             total += max(cost.name + longer, 1.0)
     return round(total)
+
+
+def _own_lost(rule: SkillRule, listed: Sequence[Shown]) -> int:
+    """The tokens that the client's own entries lose where a budget cuts all alike."""
+    cut = [len(one.text) for one in listed if one.state is State.CUT and len(one.text) != rule.kept]
+    if not rule.cost.even or not cut:
+        return 0
+    return sum(round(tokens * max(1 - max(cut) / length, 0)) for _, length, tokens in rule.cost.own if length)

@@ -35,9 +35,13 @@ _COSTS = (
 )
 
 
+def state_text(state: State, kept: int) -> str:
+    """A state with its sign; of a cut text also how many characters are kept."""
+    return f"{_SIGNS[state]} {state}{f' {kept:,}' if state is State.CUT else ''}"
+
+
 def _state(one: Shown | None) -> str:
-    kept = f" {len(one.text):,}" if one and one.state is State.CUT else ""
-    return f"{_SIGNS[one.state]} {one.state}{kept}" if one else NOTHING
+    return state_text(one.state, len(one.text)) if one else NOTHING
 
 
 def _why(one: Shown) -> str:

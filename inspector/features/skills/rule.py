@@ -5,24 +5,37 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct, convert
+from msgspec.structs import replace
+
+CHARACTERS = 4
+"""Of a token, as the clients estimate it."""
 
 
 class CostRule(Struct, frozen=True, forbid_unknown_fields=True):
     """What a list takes in a request; with an `even` budget each description is cut, else the last vanish.
 
+    What is known of its very text has a `line` for each entry, a `bare` one without a description, and one
+    for each `place`. `own` are the client's own entries: characters beside the description, of it, and its
+    tokens. A budget that is a `share` of the model's window is that of the client's own model.
+
     `off` is how far an estimate is from the `measured` one of two lists that it meets worse, as a share.
     """
 
-    fixed: float
-    entry: float
-    characters: int
     measured: tuple[int, int]
     described: int
     off: float
+    fixed: float = 0.0
+    entry: float = 0.0
+    characters: int = 0
     name: float = 0.0
     paths: int = 0
     budget: int = 0
+    share: float = 0.0
     even: bool = False
+    line: str = ""
+    bare: str = ""
+    place: str = ""
+    own: tuple[tuple[int, int, int], ...] = ()
     unknown: str = ""
 
 
@@ -43,6 +56,8 @@ class SkillRule(Struct, frozen=True, forbid_unknown_fields=True):
     limit: int = 0
     named: str = "name"
     kept: int | None = None
+    ends: str = ""
+    escapes: bool = False
     block: bool = False
     adds: str = ""
     order: str = "name"
@@ -52,6 +67,13 @@ class SkillRule(Struct, frozen=True, forbid_unknown_fields=True):
     always: tuple[str, ...] = ()
     shows: Mapping[str, str] = {}
     hides: Mapping[str, str] = {}
+
+    def at(self, window: int | None) -> "SkillRule":
+        """The rule with a model of so many tokens; None for the client's own."""
+        if window is None or not self.cost.share:
+            return self
+        budget = round(window * self.cost.share) * CHARACTERS
+        return replace(self, cost=replace(self.cost, budget=budget))
 
 
 _READ = tomllib.loads(Path(__file__).with_name("known_skills.toml").read_text(encoding="utf-8"))

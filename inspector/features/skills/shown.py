@@ -1,5 +1,6 @@
 """What of a skill each client shows in its list: the relation of skill, place and client."""
 
+import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
@@ -7,9 +8,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.number import count
-from inspector.features.skills.rule import SkillRule
+from inspector.features.skills.rule import CHARACTERS, CostRule, SkillRule
 from inspector.features.skills.skill import Flaw, Skill
 
+_BLANK = re.compile(r"\s+")
 NAME, PATH = 11, 90
 """The characters of a name and a path with which the entries of lists were measured."""
 
@@ -130,7 +132,7 @@ def _instead(how: str, skill: Skill) -> str:
     lines = [line.strip() for line in body.splitlines()]
     match how:
         case "first line":
-            return next(filter(None, lines), "")
+            return next(filter(None, lines), "").lstrip("# ")
         case "heading":
             return next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
         case "first paragraph":
@@ -166,20 +168,38 @@ def _preference(one: Shown) -> tuple[bool, bool]:
     return label != wins, label.startswith("~") != wins.startswith("~")
 
 
+def entry_line(one: Shown, text: str | None = None) -> str:
+    """A skill's line in a list whose text is known, with another description if one is given."""
+    rule, skill, shown = one.rule, one.skill, one.text if text is None else text
+    text = _BLANK.sub(" ", shown) + (rule.ends if len(shown) == rule.kept else "")
+    if rule.escapes:
+        text = text.replace("<", "&lt;").replace(">", "&gt;")
+    is_other = rule.named == "folder" and skill.name != one.name
+    name = f"{one.name} ({skill.name})" if is_other else one.name
+    path = skill.path.relative_to(skill.place.path) if rule.cost.place else ""
+    template = rule.cost.line if shown or not rule.cost.bare else rule.cost.bare
+    return template.format(name=name, text=text, path=path)
+
+
 def _within_budget(rule: SkillRule, listed: Sequence[Shown]) -> Iterator[Shown]:
     """With what the budget of the whole list leaves of each description."""
-    budget, beside = rule.cost.budget, [_frame(one) for one in listed]
-    if not budget or sum(beside) + sum(len(one.text) for one in listed) <= budget:
+    cost, beside = rule.cost, [_frame(one) for one in listed]
+    own = sum(frame + length for frame, length, _ in cost.own)
+    if not cost.budget or own + sum(beside) + sum(len(one.text) for one in listed) <= cost.budget:
         yield from listed
         return
-    most, used, last = max((budget - sum(beside)) // len(listed), 0), 0, ""
-    spent = f"the list's {budget:,} characters for descriptions are spent"
-    for one, frame in zip(listed, beside, strict=True):
-        used += frame + len(one.text)
-        if rule.cost.even and len(one.text) > most:
+    spent = f"the list's {cost.budget:,} characters for descriptions are spent"
+    if cost.even:
+        for one, most in zip(listed, _evenly(cost, beside, [len(one.text) for one in listed]), strict=True):
             state = State.CUT if most else State.NAME
-            yield replace(one, state=state, text=one.text[:most], why=f"{spent}: {most} for each")
-        elif rule.cost.even or used <= budget:
+            cut = replace(one, state=state, text=one.text[:most], why=f"{spent}: {most} for this one")
+            yield cut if most < len(one.text) else one
+        return
+    names = [len(entry_line(one, "")) + 1 if cost.bare else 0 for one in listed]
+    used, last = own + sum(names), ""
+    for one, frame, name in zip(listed, beside, names, strict=True):
+        used += frame + len(one.text) - name
+        if used <= cost.budget:
             last = one.name
             yield one
         else:
@@ -187,7 +207,31 @@ def _within_budget(rule: SkillRule, listed: Sequence[Shown]) -> Iterator[Shown]:
             yield replace(one, state=State.NAME, text="", why=why, flaw=None, note="", is_spent=True)
 
 
+def _evenly(cost: CostRule, beside: Sequence[int], lengths: Sequence[int]) -> list[int]:
+    """How many characters of each description are kept where the client's own entries share the budget.
+
+    Each gets one after the other until the tokens of the budget, of four characters each, are spent.
+    """
+    frames = [*(frame for frame, _, _ in cost.own), *beside]
+    wanted, kept = [*(length for _, length, _ in cost.own), *lengths], [0] * len(frames)
+    left = cost.budget // CHARACTERS - sum(-(-frame // CHARACTERS) for frame in frames)
+    growing = list(range(len(frames)))
+    while growing:
+        growing = [at for at in growing if kept[at] < wanted[at]]
+        for at in tuple(growing):
+            # The character after a whole token begins another one.
+            price = (frames[at] + kept[at]) % CHARACTERS == 0
+            if price > left:
+                growing.remove(at)
+            else:
+                left, kept[at] = left - price, kept[at] + 1
+    return kept[len(cost.own) :]
+
+
 def _frame(one: Shown) -> int:
     """The characters of its entry beside the description."""
+    if one.rule.cost.line:
+        # As long as with one character, whose place the end of the line takes.
+        return len(entry_line(one, "x"))
     longer = len(one.name) - NAME + one.rule.cost.paths * (len(str(one.skill.path)) - PATH)
     return max(one.rule.cost.characters + longer, 0)

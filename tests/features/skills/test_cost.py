@@ -9,6 +9,7 @@ from inspector.features.skills.cost import ListCost, list_cost
 from inspector.features.skills.rule import RULES
 from inspector.features.skills.shown import State, shown_in
 from inspector.features.skills.skill import Place, Skill, parse_skill
+from inspector.tokens.counter import TiktokenCounter
 
 PLACE = Place("", Path("/"), frozenset(RULES))
 # As the skills that were measured: a path of 90 characters, names of 11.
@@ -28,8 +29,6 @@ def cost(client: str, number: int, length: int) -> ListCost:
 
 # Tokens of 12 skills with 100 characters and of 200 with 300, and how many of these keep a whole description.
 MEASURED = {
-    "claude-code": (377, 5_556, 69),
-    "codex": (543, 6_584, 0),
     "opencode": (1_014, 24_670, 200),
     "gemini-cli": (1_431, 28_965, 200),
     "qwen-code": (959, 20_227, 200),
@@ -45,7 +44,7 @@ MEASURED = {
 }
 
 
-@pytest.mark.parametrize("client", RULES)
+@pytest.mark.parametrize("client", MEASURED)
 def test_the_estimate_of_both_measured_lists_is_as_near_as_it_says(client: str) -> None:
     few, many, whole = MEASURED[client]
     found = cost(client, 12, 100), cost(client, 200, 300)
@@ -64,10 +63,48 @@ def test_the_alphabet_decides_which_skills_keep_a_description(client: str, last:
     assert not cost(client, 12, 100).last
 
 
-def test_codex_cuts_every_description_to_about_60_characters() -> None:
-    rule = RULES["codex"]
-    skills = [Skill(f"s{at:010}", f"s{at:010}", PATH, PLACE, "x" * 300) for at in range(200)]
-    assert {(one.state, len(one.text)) for one in shown_in(rule, skills)} == {(State.CUT, 60)}
+# What its requests held of the skills of `numbered`, with a model of so many tokens: the tokens of the list,
+# and how many characters the last skill keeps.
+CAPTURED = [
+    ("claude-code", None, 12, 100, 394, 100),
+    ("claude-code", None, 200, 300, 6_040, 0),
+    ("claude-code", 200_000, 200, 300, 1_174, 0),
+    ("claude-code", 1_000_000, 200, 300, 8_394, 0),
+    ("codex", None, 12, 100, 596, 100),
+    ("codex", None, 200, 300, 10_949, 148),
+    ("codex", 272_000, 200, 300, 7_104, 56),
+]
+
+
+def numbered(place: Path, number: int, length: int) -> list[Skill]:
+    said = (
+        "it explains how to prepare, run and check the step in this project so that nothing is forgotten, "
+        "and whom to ask. "
+    )
+    abouts = (
+        f"Use skill number {at} when the task is about area {at} of the work: {said * 5}"
+        for at in range(number)
+    )
+    found = ((f"skill-n-{at:03}", f"{about[: length - 1].rstrip()}.") for at, about in enumerate(abouts))
+    return [
+        Skill(name, name, place / name / "SKILL.md", Place("", place, frozenset(RULES)), about)
+        for name, about in found
+    ]
+
+
+@pytest.mark.parametrize(("client", "window", "number", "length", "captured", "last"), CAPTURED)
+def test_a_list_whose_text_is_known_costs_what_the_captured_request_has(
+    client: str, window: int | None, number: int, length: int, captured: int, last: int
+) -> None:
+    rule = RULES[client].at(window)
+    shown = shown_in(rule, numbered(Path(f"/tmp/sk/{client}-s12/1/work/.agents/skills"), number, length))
+    found = list_cost(rule, shown, TiktokenCounter("").count).tokens
+    # Exactly so, unless its budget drops some of the client's own descriptions.
+    off = 0 if number == 12 or (client, window) == ("claude-code", None) else 0.025
+    assert found == pytest.approx(captured, rel=off)
+    assert len(shown[-1].text) == last
+    if window is None:
+        assert rule.cost.measured[number > 12] == captured
 
 
 def test_lists_are_in_the_order_of_the_client() -> None:

@@ -46,7 +46,7 @@ ROWS: dict[str, tuple[str, str, str]] = {
     ),
     "3,612 characters": (
         *(_md(about=f"description: {'a' * 3_612}"), "odd"),
-        "1536 1021 x x x - n x 246 x 1024 400 x 77",
+        "1535 1021 x x x - n x 246 x 1024 400 x 77",
     ),
     "no description": (_md(about=""), "odd", "x - - - - x n - - - - x - n"),
     "no front matter": (_BODY, "odd", "x - - - - - n - - - - x - -"),
@@ -147,8 +147,8 @@ def test_a_linked_folder_is_gone_in_two_clients(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("client", "row", "text"),
     [
-        ("claude", "no description", "# The heading"),
-        ("claude", "no front matter", "# The heading"),
+        ("claude", "no description", "The heading"),
+        ("claude", "no front matter", "The heading"),
         ("claude", "empty line first", "---"),
         ("claude", "list", "The heading"),
         ("copil", "no description", "# The heading"),
@@ -158,7 +158,7 @@ def test_a_linked_folder_is_gone_in_two_clients(tmp_path: Path) -> None:
         ("gptme", "list", "['One', 'Two']"),
         ("qwen", "block", "One."),
         ("codex", "bare colon", "Use it when: asked"),
-        ("claude", "unclosed quote", "Use it"),
+        ("claude", "unclosed quote", "The heading"),
     ],
 )
 def test_what_stands_in_place_of_a_description(tmp_path: Path, client: str, row: str, text: str) -> None:
