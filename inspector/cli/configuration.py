@@ -2,8 +2,9 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +29,8 @@ from inspector.config.predicate import digest
 from inspector.config.reader import REQUESTS, read, requests_beside, typed_configuration
 from inspector.config.setting import anchored
 from inspector.core.error import ConfigError
-from inspector.core.server import is_registered
-from inspector.core.settings import Settings
+from inspector.core.server import ServerSpec, is_registered
+from inspector.core.settings import SERVED, DiscoverySettings, Settings
 from inspector.core.text import did_you_mean
 from inspector.features.feature_list import FEATURES
 from inspector.loop.settings_check import Policy
@@ -38,7 +39,7 @@ from inspector.store.server_memory import SqliteServerMemory
 if TYPE_CHECKING:
     from inspector.session.server_change import StoredTools
 
-_POLICY = "access.policy"
+_POLICY, _SKILLS = "access.policy", "discovery.skills"
 _CHANGES, _TELL = "consent.changed_files", "tell"
 
 
@@ -85,6 +86,9 @@ def _read(options: Options, may_be_empty: bool) -> Configuration:
     if options.server:
         return typed_configuration(options.server, environment=os.environ, inputs=given_inputs(options))
     path = configuration_path(options)
+    if path is None and options.values.get(_SKILLS):
+        discovery = DiscoverySettings(enabled=True, defer_all=True)
+        return Configuration(str(Path.cwd()), (), settings=Settings(discovery=discovery), trusted=True)
     if path is None:
         raise ConfigError(
             "no server or configuration given, and this folder has no configuration",
@@ -139,6 +143,7 @@ def with_chosen(configuration: Configuration, options: Options, *, own: Path) ->
     named = tuple(_named(configuration, chosen, found, options, own.resolve()))
     return replace(
         configuration,
+        servers=_with_skills(configuration.servers, chosen.discovery.skills),
         tells_changes=chosen.consent.changed_files == _TELL,
         client=chosen.client,
         folders=_folders(configuration, options),
@@ -146,6 +151,21 @@ def with_chosen(configuration: Configuration, options: Options, *, own: Path) ->
         predicates_digest=found,
         named=named,
         requests=_requests(configuration),
+    )
+
+
+def _with_skills(servers: tuple[ServerSpec, ...], places: Sequence[str]) -> tuple[ServerSpec, ...]:
+    """The servers, with their skills if these are wanted, and a stand-in for each folder of skills."""
+    listed = tuple(replace(spec, skills=True) for spec in servers) if SERVED in places else servers
+    folders = [place for place in places if place != SERVED]
+    taken = {spec.name for spec in servers}
+    free = (name for name in chain(["skills"], map("skills-{}".format, count(2))) if name not in taken)
+    return (
+        *listed,
+        *(
+            ServerSpec(name, listing=folder, skills=True, defer_loading=True, trust_annotations=True)
+            for name, folder in zip(free, folders, strict=False)
+        ),
     )
 
 
@@ -164,6 +184,7 @@ def _named(
     files = [(_POLICY, chosen.access.policy), ("inertia.seed", chosen.inertia.seed)]
     files += [("marketplace.catalogs", catalog) for catalog in chosen.marketplace.catalogs]
     files += [("discovery.evaluation", requests) for requests in chosen.discovery.evaluation]
+    files += [(_SKILLS, place) for place in chosen.discovery.skills if place != SERVED]
     typed = {**options.values, **({_POLICY: options.policy} if options.policy else {})}
     model = chosen.discovery.embedding_model
     if model not in ("packaged", "none") and "discovery.embedding_model" not in typed:

@@ -149,7 +149,8 @@ class Configuration(Struct, frozen=True):
 
     def _server_items(self) -> Iterator[ConsentItem]:
         for spec in self.servers:
-            if self.trusted or spec.lacks:
+            # Of a folder of skills nothing is started: what names it is asked about.
+            if self.trusted or spec.lacks or spec.is_skills:
                 continue
             yield ConsentItem(spec.consent_id, spec.name, spec.files)
             if spec.trust_annotations:

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from inspector.core.error import ConfigError
-from inspector.core.settings import Settings
+from inspector.core.settings import SERVED, Settings
 from inspector.core.text import closest
 from inspector.schema.json_value import compact, read_value
 
@@ -228,8 +228,8 @@ def anchored(folder: Path, knob_path: str, value: Any) -> Any:
     """Resolve the file names in a setting's value against a folder; other values are unchanged."""
     if knob_path in ("access.predicates", "access.policy", "inertia.seed", "federation.peers"):
         return str(folder / value) if value else value
-    if knob_path in ("discovery.evaluation", "marketplace.catalogs"):
-        return tuple(str(folder / name) for name in value)
+    if knob_path in ("discovery.evaluation", "discovery.skills", "marketplace.catalogs"):
+        return tuple(name if name == SERVED else str(folder / name) for name in value)
     return value
 
 

@@ -186,7 +186,8 @@ class ServerSpec(Struct, frozen=True):
     `expansions` are the texts with values of a person's own. With `trust_annotations`, tools that the server
     says only read are called without asking. `phrases` are what people say and what it means of its tools,
     for searches. `rule` says which of its tools the configuration's client gives
-    to its model.
+    to its model. With `skills`, those that it serves are listed beside its tools; if it is also a `listing`,
+    that is a folder of skills.
     """
 
     name: str
@@ -214,6 +215,12 @@ class ServerSpec(Struct, frozen=True):
     expansions: tuple[Expansion, ...] = ()
     concealed: Mapping[str, str] = field(default_factory=dict)
     rule: ServerRule = ServerRule()
+    skills: bool = False
+
+    @property
+    def is_skills(self) -> bool:
+        """Whether it stands for a folder of skills: nothing is started, and no client gets it as a server."""
+        return self.skills and bool(self.listing)
 
     @property
     def is_http(self) -> bool:

@@ -5,10 +5,12 @@ The annotation of a field is its documentation, and its bounds, which are inclus
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
+SERVED: Final = "servers"
+"""Stands in `discovery.skills` for the skills that servers serve."""
 Preload = Literal["off", "predict", "with_search"]
 
 
@@ -165,6 +167,11 @@ class DiscoverySettings(Struct, frozen=True):
     registry: Annotated[
         bool, "if ranker is three-tier, also list tools in the registry whose servers are not connected"
     ] = False
+    skills: Annotated[
+        tuple[str, ...],
+        "also find skills (SKILL.md), from the next start on: those of these folders, wherever clients look "
+        "in a folder and in HOME (.) and, with `servers`, those that servers serve",
+    ] = ()
     affinity: Annotated[
         float,
         "maximum boost for tools that the session's persona has used before, in standard deviations of a "

@@ -76,6 +76,16 @@ class Tool(Struct, frozen=True, dict=True, eq=False):
         """The name by which a model calls it."""
         return wire_name(self.server, self.name)
 
+    @property
+    def is_skill(self) -> bool:
+        """Whether it stands for a skill (SKILL.md): a call returns the skill's instructions."""
+        return SKILL in self.meta
+
+    @property
+    def said(self) -> str:
+        """What a model reads of what it does; of a skill also how to get at its instructions."""
+        return f"{self.description}\n{_SKILL_NOTE}".strip() if self.is_skill else self.description
+
     @cached_property
     def ending_verb(self) -> str:
         """See `destroying_verb`."""
@@ -85,6 +95,9 @@ class Tool(Struct, frozen=True, dict=True, eq=False):
 DEFINING_FIELDS: Final = tuple(name for name in Tool.__struct_fields__ if name not in ("beside", "page"))
 """The fields that say what a tool is: two tools that agree in them are equal."""
 
+SKILL: Final = "toolsight/skill"
+"""The key of `meta` that makes an entry a skill, and says where its text is; no server can set it."""
+_SKILL_NOTE = "This is a skill: call it to read its instructions, then follow them."
 SEARCH_HINT = "anthropic/searchHint"
 ALWAYS_LOAD = "anthropic/alwaysLoad"
 _ACTING: Final = (
@@ -149,7 +162,7 @@ def _reads_back_one_way(server: str, name: str) -> bool:
 
 def definition(tool: Tool, dialect: SchemaDialect = "") -> dict[str, Any]:
     """The tool's function definition for the `tools` array of OpenAI's chat completions API."""
-    return function_definition(tool.wire_name, tool.description, schema_for(dialect, tool.input_schema))
+    return function_definition(tool.wire_name, tool.said, schema_for(dialect, tool.input_schema))
 
 
 def function_definition(name: str, description: str, parameters: JsonObject) -> dict[str, Any]:
@@ -332,10 +345,10 @@ class Catalog(Struct, frozen=True, dict=True):
     advises: bool = False
     permitted: tuple[Tool, ...] = ()
 
-    @property
+    @cached_property
     def seen(self) -> tuple[Tool, ...]:
-        """What a client sees listed: it decides itself what it does with tools for views."""
-        return self.permitted or self.tools
+        """What a client sees listed: it decides about tools for views itself, and finds skills."""
+        return tuple(tool for tool in self.permitted or self.tools if not tool.is_skill)
 
     @cached_property
     def views(self) -> tuple[Tool, ...]:

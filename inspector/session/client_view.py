@@ -103,7 +103,8 @@ def session_as(session: SessionView, client: Client) -> ClientView:
 def listed_in(session: SessionView, saved: Iterable[SavedCall] = ()) -> tuple[Listed, ...]:
     """What each server of a session lists, as far as it may be seen; `saved` are calls of tools."""
     results = tuple((call.tool, call.result) for call in saved)
-    tools: dict[str, list[Tool]] = {name: [] for name in session.state.servers}
+    folders = {spec.name for spec in session.configuration.servers if spec.is_skills}
+    tools: dict[str, list[Tool]] = {name: [] for name in session.state.servers if name not in folders}
     for tool in session.catalog.seen:
         tools.setdefault(tool.server, []).append(tool)
     known, none = session.state.servers, ServerState("")

@@ -41,7 +41,7 @@ def declaration(tool: Tool) -> str:
     given, returned = _Types(name, tool.input_schema), _Types(f"{name}_result", tool.output_schema or {})
     takes, returns = given.text(tool.input_schema), returned.text(tool.output_schema or True)
     takes = "{}" if takes == _ANY_OBJECT else takes
-    function = f"{_comment(tool.description)}declare function {name}(input: {takes}): Promise<{returns}>;"
+    function = f"{_comment(tool.said)}declare function {name}(input: {takes}): Promise<{returns}>;"
     return "\n".join((*given.named(), *returned.named(), function))
 
 

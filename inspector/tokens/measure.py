@@ -159,7 +159,7 @@ class BudgetMeter:
     def cost(self, tool: Tool) -> ToolCost:
         """Tokens of a definition by part, and its characters: name, description and schema as sent."""
         text, _ = self._counted(tool)
-        name, description = inner(tool.wire_name), inner(tool.description)
+        name, description = inner(tool.wire_name), inner(tool.said)
         schema = compact(schema_for(self.features.dialect, tool.input_schema))
         counted = piece(text)
         first = span(counted, f'"name":"{name}"')[0] + size('"name":"')
@@ -168,7 +168,7 @@ class BudgetMeter:
         ends = (first + size(name), second + size(description), third + size(schema))
         spans = tuple(zip((first, second, third), ends, strict=True))
         parts = self._attributed(counted, spans)
-        chars = len(tool.wire_name) + len(tool.description) + len(schema)
+        chars = len(tool.wire_name) + len(tool.said) + len(schema)
         return ToolCost(parts[0], parts[1], parts[2], framing=parts[3], chars=chars)
 
     def static(self, tools: Sequence[Tool]) -> int:

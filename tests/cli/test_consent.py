@@ -150,6 +150,7 @@ NAMED = {
     "access.policy": ("policy.yaml", "policy.yaml (access.policy)"),
     "marketplace.catalogs": (["catalog.json"], "catalog.json (marketplace.catalogs)"),
     "discovery.evaluation": (["requests.jsonl"], "requests.jsonl (discovery.evaluation)"),
+    "discovery.skills": (["skills"], "skills (discovery.skills)"),
     "consent.changed_files": ("tell", "without asking you again"),
     "inertia.seed": ("next.yaml", "next.yaml (inertia.seed)"),
 }

@@ -67,7 +67,7 @@ OTHERS = {
         ("scenario compare", "name"),
     ),
     # Files of one's own.
-    *(("skills", "words"), ("skills", "--query")),
+    ("skills", "words"),
     # Calls of one's own file; and they refuse to be told a user.
     *(("call", "--saved"), ("call", "--save"), ("servers", "--sign-in"), ("servers", "--sign-out")),
     *(("marketplace show", "name"), ("marketplace install", "name"), ("search", "--try-name")),

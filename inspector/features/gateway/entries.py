@@ -60,7 +60,7 @@ def entry(tool: Tool, names: Names) -> JsonObject:
     claims = asdict(tool.annotations)
     optional = {
         "title": tool.title,
-        "description": tool.description,
+        "description": tool.said,
         "outputSchema": tool.output_schema,
         "annotations": {_HINTS[name]: claim for name, claim in claims.items() if claim is not None},
         "_meta": tool.meta,

@@ -2,4 +2,9 @@
 
 from inspector.core.feature import CommandInfo, Feature
 
-FEATURE = Feature("skills", commands=(CommandInfo("skills", "command:skills", "See"),))
+FEATURE = Feature(
+    "skills",
+    commands=(CommandInfo("skills", "command:skills", "See"),),
+    compose="catalog:compose",
+    lends={"skill place": "measured:place_of", "skills measured": "measured:compared"},
+)

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from inspector.core.tool import Tool
 from inspector.features.skills.place import find_skills
 from inspector.features.skills.rule import SkillRule
 from inspector.features.skills.shown import Shown, State, shown_in
@@ -104,9 +103,3 @@ class Inventory(Struct, frozen=True):
             }
             if winners:
                 yield Duplicate(name, tuple(same), winners)
-
-    def tools(self, client: str = "") -> tuple[Tool, ...]:
-        """The skills as a search reads them: as a client shows them, else with their whole descriptions."""
-        shown = {one.name: one.text for one in reversed(self.shown.get(client, ())) if one.is_listed}
-        whole = {name: skills[0].description for name, skills in self.by_name().items()}
-        return tuple(Tool("skills", name, text) for name, text in (shown if client else whole).items())

@@ -1,39 +1,30 @@
 """Skills that servers serve: by SEP-2640 (`skills/list`), or as `skill://` resources alone."""
 
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from inspector.core.report import COUNT, NAME, NUMBER, Block, Column, Table
+from inspector.features.skills.catalog import skills_of
 from inspector.features.skills.facts import measured, shortened
 from inspector.features.skills.rule import RULES
-from inspector.mcp.reading import Offer, declares
+from inspector.mcp.reading import Offer
 from inspector.session.workbench import Workbench
-
-_SCHEME, _FILE = "skill://", "/SKILL.md"
-_UNKNOWN_METHOD = "-32601"
 
 ServedSkill = tuple[str, Offer]
 """A skill behind the name of its server."""
 
 
 async def served_skills(bench: Workbench) -> tuple[list[ServedSkill], list[str]]:
-    """The skills of each server, and what went wrong. No file of them is read, as SEP-2640 demands."""
-    skills, problems = dict[tuple[str, str], ServedSkill](), list[str]()
+    """The skills of each server, and what went wrong."""
+    skills, problems = list[ServedSkill](), list[str]()
     for server, state in bench.state.servers.items():
         offers = bench.offers(server)
         if offers is None or state.info is None:
             continue
-        # In older revisions no server can say which extensions it has.
-        lists = [await offers.listed("skills")]
-        lists += [await offers.listed("resources")] if declares(state.info, "resources") else []
-        for one in chain.from_iterable(each.offers for each in lists):
-            is_file = one.id.startswith(_SCHEME) and one.id.endswith(_FILE) and not one.is_template
-            if one.list == "skills" or is_file:
-                skills.setdefault((server, one.id), (server, one))
-        told = chain.from_iterable(each.troubles for each in lists)
-        problems += (f"{server}: {one}" for one in told if _UNKNOWN_METHOD not in one)
-    return list(skills.values()), problems
+        found, told = await skills_of(offers, state.info)
+        skills += ((server, one) for one in found)
+        problems += (f"{server}: {one}" for one in told)
+    return skills, problems
 
 
 def served_json(server: str, one: Offer) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from inspector.core.number import count, duration, shown_moment
 from inspector.core.report import Fact
 from inspector.core.server import ServerInfo, ServerPhase, skipped_lines
 from inspector.core.session import Binding, ServerState, ToolState
-from inspector.core.tool import Annotations, Tool, contradiction, definition
+from inspector.core.tool import SKILL, Annotations, Tool, contradiction, definition
 from inspector.loop.approval import why_ask
 from inspector.mcp.frame import Flaw, Frame
 from inspector.session.client_view import reason_json
@@ -122,6 +122,7 @@ def tool_facts(
     """
     claimed = ", ".join(claims(tool.annotations)) or "nothing about its effects"
     claimed += "   ⚠ contradicted" if contradiction(tool) else ""
+    yield Fact("skill", f"its text: {tool.meta[SKILL]}" if tool.is_skill else "")
     yield Fact("server", tool.server)
     yield Fact("name on its server", tool.name)
     yield Fact("name for the model", tool.wire_name)

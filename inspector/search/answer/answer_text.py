@@ -112,8 +112,7 @@ def tool_text(tool: Tool) -> str:
     """One match: its id, its description, and its parameters on one line."""
     parameters = ", ".join(map(_parameter, fields(tool.input_schema))) or "none"
     lines = [f"- {tool.id}"]
-    if tool.description.strip():
-        lines += [f"  {line.strip()}" for line in tool.description.strip().splitlines() if line.strip()]
+    lines += [f"  {line.strip()}" for line in tool.said.splitlines() if line.strip()]
     return "\n".join([*lines, f"  Parameters: {parameters}"])
 
 

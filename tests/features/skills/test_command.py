@@ -1,4 +1,4 @@
-"""`toolsight skills`: of folders, of one skill, as a check, as a search, and of servers."""
+"""`toolsight skills`: of folders, of one skill, as a check, and of servers."""
 
 import json
 import sys
@@ -86,17 +86,9 @@ def test_a_check_names_what_is_lost_with_an_emptied_folder(toolsight: Toolsight,
     assert "2 other skills with it in openhands" in printed
 
 
-@pytest.mark.parametrize(("client", "hits"), [("codex", ["notes"]), ("cline-cli", [])])
-@pytest.mark.usefixtures("project")
-def test_a_search_knows_what_the_client_shows(toolsight: Toolsight, client: str, hits: list[str]) -> None:
-    found = json.loads(toolsight("skills", "--query", "writing", "--client", client, "--json").stdout)
-    assert [hit["skill"] for hit in found] == hits
-    assert toolsight("skills", "--query", "x", "--client", "codex", "--client", "vibe").exit_code == 2
-
-
 def test_what_a_skill_says_cannot_control_the_terminal(toolsight: Toolsight, tmp_path: Path) -> None:
     write(tmp_path / "many", "bad", '---\nname: "\\e[31mbad"\ndescription: "\\e]0;x\\a now"\n---\n!`rm x`\n')
-    for words in ((), ("bad",), ("--check",), ("--query", "now")):
+    for words in ((), ("bad",), ("--check",)):
         printed = toolsight("skills", str(tmp_path / "many"), *words).stdout
         assert "\x1b" not in printed
         assert "\\x1b" in printed

@@ -1,0 +1,174 @@
+"""Skills as entries of the catalog, beside tools: found by a search, and read by a call."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from inspector.cli.options import Options
+from inspector.core.error import ProtocolError, ServerExited
+from inspector.core.message import OnTask, ToolResult
+from inspector.core.ports import ToolListing
+from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.tool import SKILL, Annotations, Tool
+from inspector.mcp.port import Connector, ServerLink, SessionClient, ignored
+from inspector.mcp.reading import Offer, Offers, declares
+from inspector.mcp.recorded_link import RecordedLink
+from inspector.schema.json_value import JsonObject
+from inspector.session.assembly import Ports
+
+if TYPE_CHECKING:
+    from inspector.features.skills.skill import Skill
+
+_SCHEME, _FILE = "skill://", "/SKILL.md"
+_UNKNOWN_METHOD = "-32601"
+_READS = Annotations(read_only=True)
+# Of a skill that a server serves, so that none has the name of a tool of its.
+_PREFIX = "skill-"
+
+
+def compose(_options: Options, ports: Ports) -> Ports:
+    """The ports, with skills where the configuration wants them."""
+    return replace(ports, connector=WithSkills(ports.connector))
+
+
+class WithSkills:
+    """A Connector that lists skills, those of a folder and those of servers; all else is another one's."""
+
+    def __init__(self, others: Connector) -> None:
+        self._others = others
+
+    @asynccontextmanager
+    async def connect(
+        self,
+        spec: ServerSpec,
+        *,
+        era: Era | None,
+        on_tools_changed: Callable[[], None],
+        client: SessionClient | None = None,
+    ) -> AsyncGenerator[ServerLink, None]:
+        """See `Connector`."""
+        if spec.is_skills:
+            yield _FolderLink(spec)
+            return
+        opening = self._others.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
+        async with opening as link:
+            yield _ServedLink(link, spec) if spec.skills else link
+
+
+def _entry(server: str, name: str, description: str, place: str) -> Tool:
+    no_arguments: JsonObject = {"type": "object", "properties": {}}
+    return Tool(server, name, description, no_arguments, _READS, tags=("skill",), meta={SKILL: place})
+
+
+class _FolderLink(RecordedLink):
+    """The skills of a folder and of HOME, read anew at each call; of one name the project's counts."""
+
+    def __init__(self, spec: ServerSpec) -> None:
+        super().__init__(ServerInfo(spec.name, protocol="skills"), ())
+        self._folder = Path(spec.listing)
+        self._found: dict[str, Skill] = {}
+
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:  # noqa: ARG002
+        """See `ServerLink`. What no client could show is skipped."""
+        from inspector.features.skills.inventory import Inventory
+        from inspector.features.skills.rule import RULES
+
+        rules = tuple(RULES.values())
+        inventory = await asyncio.to_thread(Inventory.of, self._folder, Path.home(), rules)
+        named = {name: skills[0] for name, skills in inventory.by_name().items()}
+        self._found = {name: one for name, one in named.items() if one.description}
+        skipped = (
+            SkippedTool(name, str(next(iter(one.flaws), "it has no description")))
+            for name, one in named.items()
+            if name not in self._found
+        )
+        entries = (
+            _entry(self.info.name, name, one.description, str(one.path)) for name, one in self._found.items()
+        )
+        return ToolListing(tuple(entries), tuple(skipped))
+
+    async def call(
+        self,
+        tool: str,
+        arguments: JsonObject,  # noqa: ARG002 - a skill has none
+        *,
+        timeout: float,  # noqa: ARG002
+        on_task: OnTask = ignored,  # noqa: ARG002
+    ) -> ToolResult:
+        """Its body as it is now, under its folder, to which the paths in it relate."""
+        known = self._found[tool]
+        try:
+            text = await asyncio.to_thread(known.path.read_bytes)
+        except OSError as error:
+            raise ProtocolError(f"the skill cannot be read: {error}") from error
+        return _instructions(text, f"Folder of this skill: {known.path.parent}")
+
+
+class _ServedLink:
+    """A link whose server's skills are listed behind its tools, and read as resources when called."""
+
+    def __init__(self, link: ServerLink, spec: ServerSpec) -> None:
+        self._link, self._spec = link, spec
+        self._uris: dict[str, str] = {}
+
+    @property
+    def info(self) -> ServerInfo:
+        return self._link.info
+
+    async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
+        listing = await self._link.list_tools(progress)
+        skills, problems = await skills_of(Offers(self._link, self._spec.call_timeout), self.info)
+        taken = {tool.name for tool in listing.tools}
+        named = {f"{_PREFIX}{one.name}": one for one in skills}
+        self._uris = {name: one.id for name, one in named.items() if name not in taken}
+        entries = (
+            _entry(self._spec.name, name, named[name].description, uri) for name, uri in self._uris.items()
+        )
+        skipped = tuple(SkippedTool("skills/list", one) for one in problems)
+        return ToolListing((*listing.tools, *entries), (*listing.skipped, *skipped))
+
+    async def call(
+        self, tool: str, arguments: JsonObject, *, timeout: float, on_task: OnTask = ignored
+    ) -> ToolResult:
+        if tool not in self._uris:
+            return await self._link.call(tool, arguments, timeout=timeout, on_task=on_task)
+        read = await Offers(self._link, timeout).read(self._uris[tool])
+        return _instructions(read.counted.text.encode(), f"Address of this skill: {self._uris[tool]}")
+
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
+        return await self._link.request(method, params, timeout=timeout)
+
+    async def wait_closed(self) -> ServerExited:
+        return await self._link.wait_closed()
+
+    def stderr_tail(self) -> str:
+        return self._link.stderr_tail()
+
+
+def _instructions(data: bytes, where: str) -> ToolResult:
+    """What a model reads that loads a skill: its body, as long as a tool's result may be."""
+    from inspector.features.skills.skill import Place, parse_skill
+    from inspector.mcp.client.translate import tool_result
+
+    body = parse_skill(data, "", Path(), Place("", Path(), frozenset())).body.strip()
+    content: list[Any] = [{"type": "text", "text": f"{where}\n\n{body}"}]
+    return tool_result({"content": content})
+
+
+async def skills_of(offers: Offers, info: ServerInfo) -> tuple[Sequence[Offer], list[str]]:
+    """The skills that a server lists, and what went wrong. No file of them is read, as SEP-2640 demands."""
+    # In older revisions no server can say which extensions it has.
+    lists = [await offers.listed("skills")]
+    lists += [await offers.listed("resources")] if declares(info, "resources") else []
+    skills = dict[str, Offer]()
+    for one in chain.from_iterable(each.offers for each in lists):
+        is_file = one.id.startswith(_SCHEME) and one.id.endswith(_FILE) and not one.is_template
+        if one.list == "skills" or is_file:
+            skills.setdefault(one.id, one)
+    told = chain.from_iterable(each.troubles for each in lists)
+    return list(skills.values()), [one for one in told if _UNKNOWN_METHOD not in one]

@@ -1,0 +1,87 @@
+"""Skills in the catalog: found beside tools, loaded by a call, and nothing without the setting."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from inspector.core.ranking import Outcome
+from tests.features.skills.test_command import FINE, write
+from tests.support import skill_server
+from tests.support.commands import Toolsight
+
+HERE = ("--set", "discovery.skills=.")
+SERVER = ("--set", "discovery.skills=servers", "--", sys.executable, skill_server.__file__, "stdio")
+PDF = "---\nname: {0}\ndescription: Fill in the fields of a PDF form.\n---\n1. List them.\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with three skills, one of which HOME has too; nothing can be shown of another one."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name, text in (("pdf", PDF), ("notes", FINE), ("blank", "---\nname: blank\n---\n")):
+        write(tmp_path / "p/.agents/skills", name, text)
+    write(tmp_path / "home/.claude/skills", "notes", FINE.replace("Write", "Compose"))
+    monkeypatch.chdir(tmp_path / "p")
+    return tmp_path / "p"
+
+
+@pytest.mark.usefixtures("project")
+def test_a_search_finds_skills_beside_tools_and_explains_why(toolsight: Toolsight) -> None:
+    found = json.loads(toolsight("search", "fill in a form", "--demo", *HERE, "--json").stdout)
+    best = found["hits"][0]["score"]
+    assert best["tool_id"] == "skills:pdf"
+    assert sum(part["value"] for part in best["parts"]) == pytest.approx(best["value"], abs=1e-9)
+    only = json.loads(toolsight("search", "notes", "--tag", "skill", "--demo", *HERE, "--json").stdout)
+    tagged = {one["score"]["tool_id"] for one in only["hits"] if one["outcome"] != Outcome.OTHER_TAG}
+    assert tagged == {"skills:notes", "skills:pdf"}
+
+
+def test_a_chat_finds_a_skill_and_its_body_is_in_the_answer(toolsight: Toolsight, project: Path) -> None:
+    told = json.loads(toolsight("chat", "Fill in the PDF form", "--demo", *HERE, "--json").stdout)
+    result = next(one["event"] for one in told if one["kind"] == "result")
+    assert (result["tool"], result["ok"]) == ("skills:pdf", True)
+    assert result["text"] == f"Folder of this skill: {project}/.agents/skills/pdf\n\n1. List them."
+
+
+def test_a_call_reads_the_body_as_it_is_now(toolsight: Toolsight, project: Path) -> None:
+    assert toolsight("call", "skills:notes", *HERE).stdout.endswith("\nDo it.\n")
+    (project / ".agents/skills/notes/SKILL.md").write_text(
+        FINE.replace("Do", "Skip").format("notes"), encoding="utf-8"
+    )
+    assert toolsight("call", "skills:notes", *HERE).stdout.endswith("\nSkip it.\n")
+
+
+@pytest.mark.usefixtures("project")
+def test_of_one_name_the_project_counts_and_what_has_no_text_is_left_out(toolsight: Toolsight) -> None:
+    (server,) = json.loads(toolsight("servers", *HERE, "--json").stdout)
+    assert [(one["name"], one["reason"]) for one in server["skipped"]] == [("blank", "no description")]
+    tools = json.loads(toolsight("tools", *HERE, "--json").stdout)
+    assert {one["id"]: one["description"] for one in tools} == {
+        "skills:notes": "Write notes.",
+        "skills:pdf": "Fill in the fields of a PDF form.",
+    }
+    assert "call it to read its instructions" in str(tools[0]["definition"])
+
+
+@pytest.mark.usefixtures("project")
+def test_no_real_client_is_said_to_get_them_as_tools(toolsight: Toolsight) -> None:
+    assert json.loads(toolsight("tools", "--client", "codex", *HERE, "--json").stdout)["tools"] == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["", "old"])
+def test_a_servers_skill_is_found_and_read_from_it(toolsight: Toolsight, mode: str) -> None:
+    found = json.loads(toolsight("search", "check an invoice", "--json", *SERVER, mode).stdout)
+    assert found["hits"][0]["score"]["tool_id"] == "skill_server:skill-invoice-check"
+    printed = toolsight("call", "skill_server:skill-invoice-check", *SERVER, mode).stdout
+    assert printed.startswith("Address of this skill: skill://invoice-check/SKILL.md\n")
+    assert printed.endswith("Do it step by step.\n")
+
+
+@pytest.mark.slow
+def test_a_list_of_skills_that_fails_costs_no_tool(toolsight: Toolsight) -> None:
+    (server,) = json.loads(toolsight("servers", "--json", *SERVER, "broken").stdout)
+    assert server["phase"] == "ready"
+    assert "the list is broken" in str(server["skipped"])
