@@ -150,6 +150,8 @@ class ToolsightApp(PlaceApp):
 
         try:
             self._opened = await self._start()
+            # A message may be typed before the servers are started.
+            self._opened.bench.expect_connection()
             self._replay = Replay(self._opened.bench, self._show)
             self._bridge = Bridge(self._opened.bench, self.soon, self._replay.follow)
             # Servers take both processors for a while: the page is drawn before they start.

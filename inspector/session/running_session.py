@@ -1,5 +1,6 @@
 """A session as it runs: its connections, its stream, and everything that can be read of it."""
 
+import asyncio
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
@@ -79,6 +80,8 @@ class RunningSession:
             restrict=self.access.settings,
         )
         self._cases, self._trusted = tuple(cases), frozenset(trusted)
+        self._begun = asyncio.Event()
+        self._begun.set()
         self._background, self._wires = Background(), dict[str, WireLog]()
         self._listeners: list[Listener] = []
         self._past_sessions: list[str] = []

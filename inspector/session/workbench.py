@@ -48,6 +48,10 @@ class Workbench(RunningSession):
     Leaving `async with Workbench(...) as bench:` closes all connections.
     """
 
+    def expect_connection(self) -> None:
+        """It will be connected soon: until then messages wait."""
+        self._begun.clear()
+
     def connect(self, origin: Origin | None = None) -> None:
         """Run predicates and start servers in the background; needs consent. Raises ConfigError.
 
@@ -57,6 +61,7 @@ class Workbench(RunningSession):
         self._parts.begin(self._background)
         self._connections.start()
         self._background.run(asyncio.to_thread(self.accounting.warm))
+        self._begun.set()
 
     def _start_session(self, origin: Origin | None = None) -> None:
         self._parts.binder.preconditions = preconditions_of(self._live)
@@ -188,6 +193,7 @@ class Workbench(RunningSession):
 
         Cancel the task to cancel the turn, or to take back a message that still waits.
         """
+        await self._begun.wait()
         with self._handover.running("a message is being answered"):
             return await self._parts.chat.loop.run(text)
 

@@ -10,12 +10,13 @@ from textual.binding import Binding
 from textual.widget import Widget
 from textual.widgets import TextArea
 
-from inspector.app import terminal
+from inspector.app import opening, terminal
 from inspector.app.terminal import TerminalApp
 from tests.support.app import app_rig, goes, until
+from tests.support.fakes import says
 from tests.support.office import office
 from tests.support.tools_page import shown, tools_page
-from widgets import Column, PlainInput, Record, RecordList, TextView
+from widgets import Column, PlainInput, Prompt, Record, RecordList, TextView
 
 
 @pytest.fixture(autouse=True)
@@ -51,6 +52,23 @@ def text() -> TextView:
     shown = TextView()
     shown.text = "orders\nlists"
     return shown
+
+
+async def test_a_message_that_is_sent_while_the_app_still_asks_for_consent_is_answered_with_tools(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    agreed = asyncio.Event()
+
+    async def asks(*_: object, **__: object) -> bool:
+        return await agreed.wait()
+
+    monkeypatch.setattr(opening, "has_consent", asks)
+    async with app_rig(says("done"), at_home=True, settled=False) as (pilot, rig):
+        await until(pilot, lambda: bool(pilot.app.screen.query(Prompt)))
+        await pilot.press("h", "i", "enter")
+        agreed.set()
+        await until(pilot, lambda: bool(rig.model.requests))
+    assert "search_tools" in str(rig.model.requests[0].tools)
 
 
 @pytest.mark.parametrize("make", [rows, text])

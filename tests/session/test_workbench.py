@@ -39,6 +39,18 @@ async def test_a_tool_is_loaded_and_evicted_by_hand() -> None:
         assert bound(rig.bench) == ["search_tools", "calc__evaluate"]
 
 
+async def test_a_message_waits_for_a_connection_that_is_expected() -> None:
+    async with opened(says("done")) as rig:
+        rig.bench.expect_connection()
+        turn = asyncio.create_task(rig.bench.chat("When is full moon?"))
+        await asyncio.sleep(0)
+        assert not rig.store.read("s")
+        rig.bench.connect()
+        await turn
+        kinds = [record.event.kind for record in rig.store.read("s")]
+        assert kinds.index("session") < kinds.index("user") < kinds.index("ready") < kinds.index("request")
+
+
 @pytest.mark.usefixtures("rarely")
 async def test_a_model_finds_what_changed_while_it_wrote_its_search() -> None:
     def write(_: ModelRequest) -> ModelReply:
