@@ -42,6 +42,7 @@ from inspector.features.lab.runs.page import RecordedRunScreen, RecordedRunsScre
 from inspector.features.marketplace.page import MarketplaceScreen
 from inspector.features.registry.page import RegistryScreen
 from inspector.features.search.page import SearchScreen
+from inspector.features.skills.page import SkillsScreen
 from inspector.features.tools.page import ToolsScreen
 from inspector.features.trace.events_page import EventsScreen
 from inspector.features.trace.metrics.page import TelemetryScreen
@@ -60,6 +61,7 @@ from tests.support.canned import (
     canned_library,
     library,
     machine,
+    skills,
 )
 from tests.support.fakes import Step, ToldModel, calls, says, searches
 from tests.support.lab import MemoryLab, four_servers, written
@@ -213,6 +215,9 @@ PAGES: Mapping[str, Picture] = {
             "down",
             Shows("2 of"),
         ),
+    ),
+    "skills": Picture(
+        SkillsScreen, lambda: Shown(skills=skills), _acts(Goes("skills"), Shows("needs quotes"))
     ),
     "access": Picture(
         AccessScreen,

@@ -20,6 +20,10 @@ from inspector.features.cost.audit.result import Audit, Basis, Problem, Reading,
 from inspector.features.registry.facts import Health
 from inspector.features.registry.library import RegistryLibrary
 from inspector.features.registry.sqlite import SqliteRegistry
+from inspector.features.skills.inventory import Inventory
+from inspector.features.skills.rule import RULES
+from inspector.features.skills.shown import shown_in
+from inspector.features.skills.skill import Place, parse_skill
 from tests.support.fakes import character_meter
 from tests.support.memory_servers import MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
@@ -104,6 +108,36 @@ def machine() -> Audit:
         tuple(configuration_audit(subject, meter, _PRICING) for subject in subjects),
         (Problem("Windsurf", "user", "/srv/windsurf.json", "/srv/windsurf.json:2:1: expecting a name"),),
         (),
+    )
+
+
+def skills() -> Inventory:
+    """Four skills in two places of a project: one is flawed, one is long, one is in both."""
+    everybody = frozenset(RULES)
+    own, claude = (
+        Place(label, Path(f"/srv/shop/{label}"), frozenset(clients))
+        for label, clients in (
+            (".agents/skills", everybody - {"claude-code", "continue-cli", "gptme"}),
+            (".claude/skills", {"claude-code", "opencode", "copilot-cli", "continue-cli", "fast-agent"}),
+        )
+    )
+    texts = [
+        (own, "deploy", "Use it when: somebody deploys the shop"),
+        (own, "refunds", f"Refund an order. {'It says who may do that, and up to which amount. ' * 12}"),
+        (own, "release-notes", "Write release notes from merged pull requests."),
+        (claude, "release-notes", "Write the notes of a release."),
+    ]
+    found = tuple(
+        parse_skill(
+            f"---\nname: {name}\ndescription: {about}\n---\nDo it step by step.\n".encode(),
+            name,
+            place.path / name / "SKILL.md",
+            place,
+        )
+        for place, name, about in texts
+    )
+    return Inventory(
+        found, tuple(RULES.values()), {name: shown_in(rule, found) for name, rule in RULES.items()}
     )
 
 

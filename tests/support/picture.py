@@ -28,6 +28,8 @@ from inspector.features.lab.feature import RUNS
 from inspector.features.lab.runs.recording import RunSource
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import RegistryLibrary
+from inspector.features.skills.feature import SKILLS
+from inspector.features.skills.inventory import Inventory
 from tests.support.app import RigApp, goes, is_up_to_date, ready, said, seen, until
 from tests.support.fakes import Step
 from tests.support.workbench import Rig, opened
@@ -44,6 +46,7 @@ class Shown(RigApp):
         *steps: Step,
         at_home: bool = False,
         audit: Callable[[], Audit] | None = None,
+        skills: Callable[[], Inventory] | None = None,
         yes: bool = False,
         agents: AgentLibrary | None = None,
         registry: RegistryLibrary | None = None,
@@ -62,7 +65,9 @@ class Shown(RigApp):
             *steps, approver=self._approver, policy=lambda: policy or AccessPolicy(), values=values, **ground
         )
         self._recorded = recorded
-        self._parts = Parts(lambda: {AUDIT: audit, AGENTS: agents, REGISTRY: registry, RUNS: runs})
+        self._parts = Parts(
+            lambda: {AUDIT: audit, SKILLS: skills, AGENTS: agents, REGISTRY: registry, RUNS: runs}
+        )
         self._rig: Rig | None = None
         self._stack = AsyncExitStack()
 

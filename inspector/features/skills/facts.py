@@ -15,9 +15,9 @@ from inspector.features.skills.rule import SkillRule
 from inspector.features.skills.shown import Shown, State
 from inspector.features.skills.skill import Skill
 
-_SIGNS = {State.WHOLE: "✓", State.CUT: "✂", State.NAME: "~", State.HIDDEN: "∅", State.GONE: "✕"}
+SIGNS = {State.WHOLE: "✓", State.CUT: "✂", State.NAME: "~", State.HIDDEN: "∅", State.GONE: "✕"}
 _LEGEND = "✓ whole   ✂ cut to so many characters   ~ name alone   ∅ hidden   ✕ gone   – not where it looks"
-_NONE = "There are no skills where clients look. Most of them find .agents/skills/NAME/SKILL.md."
+NONE = "There are no skills where clients look. Most of them find .agents/skills/NAME/SKILL.md."
 _ESTIMATE = (
     "tokens (o200k): an estimate, as measured on {dates} with lists of 12 and of 200 skills; "
     "off by: its difference to these"
@@ -37,7 +37,7 @@ _COSTS = (
 
 def state_text(state: State, kept: int) -> str:
     """A state with its sign; of a cut text also how many characters are kept."""
-    return f"{_SIGNS[state]} {state}{f' {kept:,}' if state is State.CUT else ''}"
+    return f"{SIGNS[state]} {state}{f' {kept:,}' if state is State.CUT else ''}"
 
 
 def _state(one: Shown | None) -> str:
@@ -81,11 +81,9 @@ def costs(found: Inventory, tokens: Counter) -> list[ListCost]:
 def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block]:
     """All skills in all clients that find any, as far as it fits the width, and what their lists cost."""
     if not found.skills:
-        yield _NONE
+        yield NONE
         return
-    places = Numbers(one.place.label or str(one.place.path) for one in found.skills)
-    named = ", ".join(f"{label} {number}" for label, number in places.items())
-    yield f"{count(len(found.skills), 'skill')}: {named}"
+    yield places_text(found)
     lists = costs(found, tokens)
     clients = [cost.rule.client for cost in lists]
     cells = [found.best(client) for client in clients]
@@ -99,6 +97,29 @@ def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block
     if others := [rule.client for rule in found.rules if rule.client not in clients]:
         yield f"find no skill here: {', '.join(others)}"
     yield "`toolsight skills NAME` says why, `toolsight skills --check` what is gone."
+
+
+def places_text(found: Inventory) -> str:
+    """How many skills there are, and where."""
+    places = Numbers(one.place.label or str(one.place.path) for one in found.skills)
+    named = ", ".join(f"{label} {number}" for label, number in places.items())
+    return f"{count(len(found.skills), 'skill')}: {named}"
+
+
+def client_report(found: Inventory, cost: ListCost) -> Iterator[Block]:
+    """Every skill in one client's list, in its order, and what is known of the list."""
+    rule = cost.rule
+    facts = [
+        Fact("list", rule.stands),
+        Fact("takes", f"{count(cost.tokens, 'token')}; {cost.described} of {cost.listed} have a description"),
+        Fact("below", f"{cost.last}: no descriptions" if cost.last else ""),
+        Fact("unknown", rule.cost.unknown),
+        Fact("body by", rule.body),
+        Fact("says what is gone", rule.tells or "nowhere"),
+        Fact("measured", f"{rule.version}, {rule.date}"),
+    ]
+    yield Facts(tuple(one for one in facts if one.text))
+    yield Table.of((Column("skill", "name", NAME), *_SHOWN[1:4]), found.shown[rule.client])
 
 
 def skill_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
