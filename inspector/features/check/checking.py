@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from inspector.access.reach import EvalCase
+from inspector.cli.composition import lent
 from inspector.clients.client import Client
 from inspector.config.program import source_files
 from inspector.core.number import count
@@ -52,7 +54,24 @@ NOISE = Rule(
     Stage.FOUND,
     "Stdout is for protocol messages alone, and some clients drop the connection. Print to stderr instead.",
 )
-RULES = (*definition_rule.RULES, *trust_rule.RULES, *lock.RULES, NOISE, OVER_BUDGET)
+SKILL_GONE = Rule(
+    "skill-gone",
+    "Clients leave out a skill",
+    Severity.WARNING,
+    Stage.FOUND,
+    "Their models never learn of it, and most clients do not say so. Correct the line.",
+)
+SKILL_TWICE = Rule(
+    "skill-twice",
+    "Skills share a name",
+    Severity.NOTE,
+    Stage.FOUND,
+    "Which of them is shown differs from client to client. Keep one, or rename the others.",
+)
+RULES = (
+    *(*definition_rule.RULES, *trust_rule.RULES, *lock.RULES),
+    *(NOISE, OVER_BUDGET, SKILL_GONE, SKILL_TWICE),
+)
 
 
 class CheckedServer(Struct, frozen=True):
@@ -198,6 +217,7 @@ def findings_of(
     """What is found across servers, of definitions as they are, and as clients get them; quickest first."""
     yield from folded(trust_findings(session.catalog.seen, instructions_of(session.state)))
     yield from _noise(session)
+    yield from _skills(session)
     yield from definition_findings(listed_in(session, saved), clients)
 
 
@@ -243,10 +263,21 @@ def _servers(session: SessionView) -> Iterator[CheckedServer]:
     for tool in session.catalog.seen:
         tools[tool.server] += 1
         tokens[tool.server] += session.accounting.meter.tool(tool)
+    folders = {spec.name for spec in session.configuration.servers if spec.is_skills}
     for name, state in session.state.servers.items():
+        if name in folders:
+            continue
         is_failed = state.phase is ServerPhase.FAILED
         told = (state.reason or "it failed", state.hint, state.stderr_tail) if is_failed else ("", "", "")
         yield CheckedServer(name, tools[name], tokens[name], *told, tuple(skipped_lines(state.skipped)))
+
+
+def _skills(session: SessionView) -> Iterator[Finding]:
+    """What keeps skills out of clients, where the session has folders of them."""
+    for spec in filter(lambda one: one.is_skills, session.configuration.servers):
+        for path, line, message, proof in lent("skill findings")(Path(spec.listing)):
+            place = Place(path, max(line, 1)) if path else None
+            yield Finding(SKILL_GONE if path else SKILL_TWICE, spec.name, "", message, proof, place=place)
 
 
 def _noise(session: SessionView) -> Iterator[Finding]:

@@ -2,6 +2,8 @@
 
 from collections import Counter as Numbers
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import Any
 
 from msgspec import to_builtins
@@ -10,8 +12,8 @@ from inspector.cli.table import side_by_side
 from inspector.core.number import count
 from inspector.core.report import COUNT, NAME, NOTHING, TENTHS, Block, Column, Fact, Facts, Table, cut
 from inspector.features.skills.cost import Counter, ListCost, list_cost
-from inspector.features.skills.inventory import Fault, Inventory
-from inspector.features.skills.rule import SkillRule
+from inspector.features.skills.inventory import Duplicate, Fault, Inventory
+from inspector.features.skills.rule import RULES, SkillRule
 from inspector.features.skills.shown import Shown, State
 from inspector.features.skills.skill import Skill
 
@@ -153,6 +155,18 @@ def check_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
     yield f"{count(len(skills), 'skill')}, {len({one.skill.path for one in gone})} gone in a client"
 
 
+def check_findings(folder: Path) -> Iterator[tuple[Path | None, int, str, str]]:
+    """What a check says of a folder's skills: file, line, sentence, and proof; no file for a shared name."""
+    found = Inventory.of(folder, Path.home(), tuple(RULES.values()))
+    by_path = found.by_path()
+    for fault in found.faults(found.skills):
+        head, *lines = map(str.strip, _fault(fault, len(by_path[fault.skill.path])))
+        yield fault.skill.path, fault.flaw.line, head, "\n".join(lines)
+    for one in found.duplicates(found.skills):
+        head, *lines = map(str.strip, _duplicate(one))
+        yield None, 0, head, "\n".join(lines)
+
+
 def _fault(fault: Fault, clients: int) -> Iterator[str]:
     yield f"{fault.skill.path}{f':{fault.flaw.line}' if fault.flaw.line else ''}: {fault.flaw}"
     if fault.quoted:
@@ -166,14 +180,17 @@ def _fault(fault: Fault, clients: int) -> Iterator[str]:
 
 
 def _duplicates(found: Inventory, skills: Sequence[Skill]) -> Iterator[str]:
-    for one in found.duplicates(skills):
-        texts = len({skill.whole for skill in one.skills})
-        same = "the same text" if texts == 1 else f"{texts} different texts"
-        yield f"{one.name}: {len(one.skills)} skills share this name, with {same}. Clients show:"
-        by_winner: dict[str, list[str]] = {}
-        for client, skills in one.winners.items():
-            by_winner.setdefault(" and ".join(str(s.path) for s in skills) or "none", []).append(client)
-        yield from (f"    {paths}: {', '.join(clients)}" for paths, clients in by_winner.items())
+    return chain.from_iterable(map(_duplicate, found.duplicates(skills)))
+
+
+def _duplicate(one: Duplicate) -> Iterator[str]:
+    texts = len({skill.whole for skill in one.skills})
+    same = "the same text" if texts == 1 else f"{texts} different texts"
+    yield f"{one.name}: {len(one.skills)} skills share this name, with {same}. Clients show:"
+    by_winner: dict[str, list[str]] = {}
+    for client, skills in one.winners.items():
+        by_winner.setdefault(" and ".join(str(s.path) for s in skills) or "none", []).append(client)
+    yield from (f"    {paths}: {', '.join(clients)}" for paths, clients in by_winner.items())
 
 
 def inventory_json(found: Inventory, tokens: Counter, skills: Sequence[Skill]) -> dict[str, Any]:

@@ -34,5 +34,9 @@ FEATURE = Feature(
     commands=(CommandInfo("skills", "command:skills", "See", shows=("skills",)),),
     compose="catalog:compose",
     provide="catalog:provide",
-    lends={"skill place": "measured:place_of", "skills measured": "measured:compared"},
+    lends={
+        "skill place": "measured:place_of",
+        "skills measured": "measured:compared",
+        "skill findings": "facts:check_findings",
+    },
 )

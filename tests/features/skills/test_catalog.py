@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from inspector.core.ranking import Outcome
-from tests.features.skills.test_command import FINE, write
+from tests.features.skills.test_command import COLON, FINE, write
 from tests.support import skill_server
 from tests.support.commands import Toolsight
 
@@ -68,6 +68,20 @@ def test_of_one_name_the_project_counts_and_what_has_no_text_is_left_out(toolsig
 @pytest.mark.usefixtures("project")
 def test_no_real_client_is_said_to_get_them_as_tools(toolsight: Toolsight) -> None:
     assert json.loads(toolsight("tools", "--client", "codex", *HERE, "--json").stdout)["tools"] == []
+
+
+def test_a_check_says_what_is_gone_because_of_which_line_and_who_wins(
+    toolsight: Toolsight, project: Path
+) -> None:
+    write(project / ".agents/skills", "colon", COLON)
+    found = json.loads(toolsight("check", "--no-model", *HERE, "--json").stdout)["findings"]
+    told = {(one["rule"], one["message"].removeprefix(str(project))): one["proof"] for one in found}
+    gone = told["skill-gone", "/.agents/skills/colon/SKILL.md:3: value with a colon needs quotes"]
+    assert "gone in 6 of 11 clients because of this (4 say nothing): copilot-cli," in gone
+    twice = told["skill-twice", "notes: 2 skills share this name, with 2 different texts. Clients show:"]
+    assert twice.endswith("/home/.claude/skills/notes/SKILL.md: opencode")
+    assert {name for name, _ in told} == {"skill-gone", "skill-twice"}
+    assert toolsight("check", "--no-model", "--fail-on", "warning", *HERE).exit_code == 3
 
 
 @pytest.mark.slow
