@@ -25,7 +25,7 @@ from widgets.record import (
     natural_widths,
     silent_columns,
 )
-from widgets.text import Painter, component, middle, plain, restyled, shorten, shortened
+from widgets.text import MUTED, Painter, component, middle, plain, restyled, shorten, shortened
 
 
 class _Names(Struct, frozen=True):
@@ -139,6 +139,12 @@ class RecordCanvas(LineView):
             mark = Content("▌").stylize(component(self, "record-list--mark"))
         if part == 0:
             pieces = self._cells(record.cells)
+            if under_cursor:
+                # Its background leaves too little contrast.
+                pieces = [
+                    Content(piece.plain, [span for span in piece.spans if span.style != MUTED])
+                    for piece in pieces
+                ]
             return self._painter.strip([mark, *pieces], style, self.size.width)
         detail = shorten(cell(record.detail), self._text_width - 2)
         return self._painter.strip(

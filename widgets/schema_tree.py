@@ -19,6 +19,7 @@ from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
 from widgets.terminal_text import visible
+from widgets.text import MUTED
 
 Role = Literal["key", "type", "value", "note", "warning"]
 Sort = Literal["json", "schema", "schemas"]
@@ -204,7 +205,7 @@ _STYLES: Mapping[Role, str] = {
     "key": "bold",
     "type": "$text-accent",
     "value": "$text-success",
-    "note": "$foreground 60%",
+    "note": MUTED,
     "warning": "bold $text-warning",
 }
 _DEEPEST, _MOST_LINES = 4, 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -20,6 +20,11 @@ from widgets.terminal_text import ELLIPSIS, PILE, escape, visible
 if TYPE_CHECKING:
     from textual.css.styles import RulesMap
     from textual.visual import RenderOptions
+
+
+# Not `$text-muted`: in content (unlike in CSS) Textual draws automatic colors as plain white.
+MUTED: Final = "$foreground 60%"
+"""The style of what matters less."""
 
 
 def plain(text: str, *, limit: int = 20_000, newlines: bool = True, exact: bool = False) -> Content:

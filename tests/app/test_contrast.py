@@ -18,7 +18,7 @@ LEAST = 4.5
 
 
 class Listed(App[None]):
-    """A row of every tone, and one of every color of a score but the quiet one."""
+    """A row of every tone, and one of every color of a score, and of the quiet one."""
 
     def __init__(self, theme: Theme) -> None:
         super().__init__()
@@ -28,7 +28,7 @@ class Listed(App[None]):
     def compose(self) -> ComposeResult:
         tones = [Record(tone or "plain", (f"word {tone}",), tone) for tone in get_args(Tone)]
         scores = [
-            Record(color, (Content.styled("word", color),)) for color in sorted({*COLORS.values()} - {MUTED})
+            Record(color, (Content.styled("word", color),)) for color in sorted({*COLORS.values(), MUTED})
         ]
         yield RecordList((Column("text"),), [*tones, *scores])
 

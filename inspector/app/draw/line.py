@@ -13,10 +13,7 @@ from inspector.core.marketplace import Suggestion, price_text
 from inspector.core.number import count, percent, shown_moment
 from inspector.core.report import Diff
 from widgets import Column, Record, middle, plain, visible
-
-# Not `$text-muted`: in content (unlike in CSS) Textual draws automatic colors as plain white.
-MUTED = "$foreground 60%"
-
+from widgets.text import MUTED as MUTED
 
 _GAP = "   "
 
