@@ -220,6 +220,11 @@ class BaseScreen(InContext, Screen[None]):
         self.watch(self.app, "recorded", self._on_recorded, init=False)
         self.call_next(self._be_ready)
 
+    def on_unmount(self) -> None:
+        """Stop watching: Textual forgets a closed screen only once what it watched changes."""
+        for watchers in getattr(self.app, "__watchers", {}).values():
+            watchers[:] = [watcher for watcher in watchers if watcher[0] is not self]
+
     def when_ready(self, act: Callable[[], None]) -> None:
         """Call a function once the page is mounted."""
         if self._due is None:

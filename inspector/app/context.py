@@ -3,11 +3,13 @@
 Pages import this module, never the app or one another, so that each can be read and changed on its own.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction
 from pathlib import Path
+from traceback import clear_frames
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from textual.content import Content
@@ -79,6 +81,11 @@ async def run_here(job: Job, work: Callable[[Job], Awaitable[T]], done: Done[T],
         result = await work(job)
     except Exception as error:
         job.tell(partial(failed, error))
+    except asyncio.CancelledError as error:
+        # A timer keeps its context until it is due, also one that was cancelled, and that context the worker
+        # with this error: without this, all that the work held for up to an hour.
+        clear_frames(error.__traceback__)
+        raise
     else:
         job.tell(partial(done, result))
 

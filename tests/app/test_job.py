@@ -1,6 +1,8 @@
 """Jobs of a page: in a thread, reported on the event loop, and only the newest of a name counts."""
 
 import asyncio
+import gc
+import weakref
 from threading import Event
 
 from textual.app import App
@@ -104,3 +106,28 @@ async def test_a_dropped_coroutine_ends_at_once_and_says_nothing_more() -> None:
         page(pilot).drop_job("work")
         await until(pilot, lambda: ends == ["told", "cancelled"])
         assert page(pilot).results == []
+
+
+async def test_a_dropped_coroutine_keeps_nothing_of_its_work_alive_though_its_error_lives_on() -> None:
+    class World:
+        """What the work needs."""
+
+    worlds: list[weakref.ref[World]] = []
+
+    async def play(world: World) -> None:
+        worlds.append(weakref.ref(world))
+        await asyncio.sleep(60)
+
+    async def work(_job: Job) -> str:
+        await play(World())
+        return "done"
+
+    async with Host().run_test() as pilot:
+        page(pilot).run_job("work", work, page(pilot).keep)
+        await until(pilot, lambda: len(worlds) == 1)
+        [worker] = pilot.app.workers
+        page(pilot).drop_job("work")
+        await until(pilot, lambda: worker.is_finished)
+        gc.collect()
+        assert worker.error is not None
+        assert worlds[0]() is None

@@ -1,6 +1,8 @@
 """The six places: where one is, how one goes elsewhere, and that pages stay as they were left."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
@@ -216,3 +218,17 @@ async def test_what_is_typed_early_answers_no_question() -> None:
         await until(pilot, lambda: isinstance(app.screen, QuestionDialog))
         assert rig.store.sessions() == []
         assert app.screen_stack[0].query_one(Prompt).value == "yes start"
+
+
+async def test_what_was_opened_above_a_page_is_gone_once_it_is_closed() -> None:
+    async with app_rig() as (pilot, _):
+        app = pilot.app
+        for key in ("ctrl+o", "question_mark"):
+            await pilot.press(key)
+            await until(pilot, lambda: len(app.screen_stack) == 2)
+            closed = weakref.ref(app.screen)
+            await pilot.press("escape")
+            await until(pilot, lambda: len(app.screen_stack) == 1)
+            await pilot.pause()
+            gc.collect()
+            assert closed() is None, key
