@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeGuard, cast
 
 from textual import events
 from textual.app import App, ReturnType
+from textual.cache import LRUCache
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
 from textual.dom import DOMNode
 from textual.message_pump import MessagePump
 from textual.theme import Theme
@@ -61,6 +64,27 @@ _LONGEST, _NAP = 2.0, 0.01
 MOST_BYTES, MOST_BREAKS = 200_000, 20_000
 _MOST = f"An input holds at most {byte_size(MOST_BYTES)}."
 _BREAK = expression(r"[\n\r\t]")
+_MOST_SHEETS = 1024
+
+
+class Styles(Stylesheet):
+    """The style sheets, each read once for a theme: Textual reads all again for a new theme or page."""
+
+    def __init__(self, variables: dict[str, str]) -> None:
+        super().__init__(variables=variables)
+        self._by_theme: dict[frozenset[tuple[str, str]], LRUCache[Any, list[RuleSet]]] = {}
+        self.set_variables(variables)
+
+    def set_variables(self, variables: dict[str, str]) -> None:
+        """Use these colors and sizes from now on."""
+        self._parse_cache = LRUCache(0)  # Textual would clear the one in use.
+        super().set_variables(variables)
+        theme = frozenset(variables.items())
+        self._parse_cache = self._by_theme.setdefault(theme, LRUCache(_MOST_SHEETS))
+
+    def reparse(self) -> None:
+        """Read what has not been read for this theme."""
+        self.parse()
 
 
 class TerminalApp(App[ReturnType]):
@@ -72,6 +96,7 @@ class TerminalApp(App[ReturnType]):
 
     def __init__(self) -> None:
         super().__init__()
+        self.stylesheet = Styles(self.get_css_variables())
         self.typed: deque[events.Event] = deque()
         self.holds_keys = False
         self._at: DOMNode | None = None

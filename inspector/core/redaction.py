@@ -33,6 +33,7 @@ _CACHED_LENGTH = 200
 _CACHED_TEXTS, _CACHED_KEYS = 32_768, 1_024
 _CLOSED_TYPES = (float, int, bool, NoneType, Enum)
 _HARMLESS_TYPES = frozenset({float, int, bool, NoneType})
+_TEXT_TYPE = frozenset({str})
 
 _E = TypeVar("_E", bound=Event)
 _T = TypeVar("_T")
@@ -173,6 +174,8 @@ class Redactor:
         return found if changed else value
 
     def _sequence(self, value: Sequence[Any]) -> Sequence[Any]:
+        if _TEXT_TYPE.issuperset(map(type, value)) and self._are_clean(self._secrets.version, tuple(value)):
+            return value
         kept = [self.value(item) for item in value]
         if all(map(is_, kept, value)):
             return value

@@ -52,7 +52,7 @@ def shortened(message: ToolMessage, kept: int, size: Size) -> ToolMessage:
     def net(text: str) -> int:
         return size(replace(message, text=text)) - bare
 
-    whole, most = net(message.text), kept + net(_marker(_MOST))
+    whole, most = size(message) - bare, kept + net(_marker(_MOST))
     if whole <= most:
         return message
     source = whole - (net(_marker(message.left_out)) if message.left_out else 0)

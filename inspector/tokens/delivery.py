@@ -9,6 +9,7 @@ change either: the provider loads what a search result brings.
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import is_
 from typing import Any, Final
 
 from msgspec import Struct
@@ -44,14 +45,15 @@ class DefinitionLoader:
 
     def definitions(self, tool_ids: Iterable[str]) -> list[dict[str, Any]]:
         """The definitions as sent, in order; unknown tools are left out."""
-        return [self._definition(tool) for tool in map(self._catalog.get, tool_ids) if tool is not None]
+        made = self._made
+        return [one for tool_id in tool_ids if (one := made.get(tool_id) or self._definition(tool_id))]
 
-    def _definition(self, tool: Tool) -> dict[str, Any]:
+    def _definition(self, tool_id: str) -> dict[str, Any] | None:
         """The same object each time, so that it is counted once."""
-        known = self._made.get(tool.id)
-        if known is None:
-            known = self._made[tool.id] = definition(tool, self._dialect)
-        return known
+        tool = self._catalog.get(tool_id)
+        if tool is not None:
+            self._made[tool_id] = definition(tool, self._dialect)
+        return self._made.get(tool_id)
 
 
 UNCHANGED = "unchanged"
@@ -177,12 +179,15 @@ class SentTools:
     def __init__(self, count: Callable[[str], int], write: Callable[[dict[str, Any]], str] = compact) -> None:
         self._count, self._write = count, write
         self._last: tuple[tuple[str, str], ...] | None = None
+        self._tools: Sequence[dict[str, Any]] = ()
 
     def send(self, tools: Sequence[dict[str, Any]]) -> Difference:
         """Compare with the previous array; a prompt cache can reuse entries before the first difference."""
+        if self._last is not None and len(tools) == len(self._tools) and all(map(is_, tools, self._tools)):
+            return Difference(self._tokens([text for _, text in self._last]), 0, UNCHANGED)
         texts = list(map(self._write, tools))
         entries = tuple((entry["function"]["name"], text) for entry, text in zip(tools, texts, strict=True))
-        before, self._last = self._last, entries
+        before, self._last, self._tools = self._last, entries, tools
         if before is None:
             return Difference(0, self._tokens(texts), "first call")
         kept = common_start(before, entries)

@@ -132,6 +132,7 @@ class BudgetMeter:
         self._attributed = lru_cache(maxsize=_REMEMBERED)(
             lambda text, spans: tuple(attribute(counter.lengths(text), spans))
         )
+        self._inside = lru_cache(maxsize=64)(self._tokens_inside)
         # Keyed by entry, not by piece, because entries are the same strings from call to call.
         self._entry = lru_cache(maxsize=_REMEMBERED)(lambda entry: counter.count(piece(entry)))
         # By identity: messages and definitions are the same objects from call to call: only the first counts.
@@ -285,7 +286,7 @@ class BudgetMeter:
             self._tools[tool.id] = known
         return known[1], known[2]
 
-    def _inside(self, text: str, part: str) -> int:
+    def _tokens_inside(self, text: str, part: str) -> int:
         """Tokens of a text that begin within `part`."""
         part_span = span(text, inner(part)) if part and text else (0, 0)
         return self._attributed(text, (part_span,))[0] if part_span[1] else 0

@@ -3,12 +3,18 @@
 import asyncio
 import gc
 import weakref
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.color import Color
+from textual.css import stylesheet
+from textual.css.model import RuleSet
+from textual.css.parse import parse
+from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 from inspector.app.app import ToolsightApp
@@ -17,6 +23,7 @@ from inspector.app.dialogs.approver import ModalApprover, QuestionDialog
 from inspector.app.draw.header import header
 from inspector.app.opening import Opened
 from inspector.app.place import PLACES, SCREENS, Activity, Where, listed, page_info, place_of
+from inspector.app.terminal import Styles
 from inspector.core.feature import Parts
 from inspector.core.server import ServerPhase
 from inspector.core.session import ServerState, SessionState
@@ -26,6 +33,7 @@ from tests.features.bench.test_page import HeldEmbedder
 from tests.support.app import RigApp, app_rig, goes, ready, seen, until
 from tests.support.canned import library_of
 from tests.support.office import office
+from tests.support.picture import READ_STYLES
 from tests.support.workbench import Rig, opened
 from widgets import Prompt, RecordList
 
@@ -232,3 +240,27 @@ async def test_what_was_opened_above_a_page_is_gone_once_it_is_closed() -> None:
             await pilot.pause()
             gc.collect()
             assert closed() is None, key
+
+
+def test_a_style_sheet_is_read_once_for_a_theme(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def reading(scope: str, css: str, *given: Any, **named: Any) -> Iterable[RuleSet]:
+        read.append(css)
+        return parse(scope, css, *given, **named)
+
+    monkeypatch.setattr(stylesheet, "parse", reading)
+    monkeypatch.setattr(
+        Stylesheet, "_parse_rules", READ_STYLES
+    )
+    styles = Styles({"shade": "red"})
+    styles.add_source("Static { color: $shade; }", ("static", ""))
+    styles.parse()
+    for shade, reads in (("blue", 2), ("red", 2), ("blue", 2)):
+        styles.set_variables({"shade": shade})
+        styles.reparse()
+        assert len(read) == reads
+        assert styles.rules[0].styles.color == Color.parse(shade)
+    styles.add_source("Button { color: $shade; }", ("button", ""))
+    styles.reparse()
+    assert read[2:] == ["Button { color: $shade; }"]

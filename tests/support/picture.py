@@ -175,7 +175,7 @@ async def _act(pilot: Pilot[None], app: Shown, act: Act) -> None:
 
 
 _DRAW = Compositor.render_update
-_READ = Stylesheet._parse_rules
+READ_STYLES = Stylesheet._parse_rules
 _rules: dict[tuple[object, ...], list[RuleSet]] = {}
 
 
@@ -201,7 +201,7 @@ def read_styles_once(monkeypatch: pytest.MonkeyPatch) -> None:
     def parse_rules(self: Stylesheet, *args: Any, **kwargs: Any) -> list[RuleSet]:
         key = (*args, *kwargs.items(), *self._variables.items())
         if key not in _rules:
-            _rules[key] = _READ(self, *args, **kwargs)
+            _rules[key] = READ_STYLES(self, *args, **kwargs)
         return _rules[key]
 
     monkeypatch.setattr(Stylesheet, "_parse_rules", parse_rules)
