@@ -250,9 +250,7 @@ def test_a_style_sheet_is_read_once_for_a_theme(monkeypatch: pytest.MonkeyPatch)
         return parse(scope, css, *given, **named)
 
     monkeypatch.setattr(stylesheet, "parse", reading)
-    monkeypatch.setattr(
-        Stylesheet, "_parse_rules", READ_STYLES
-    )
+    monkeypatch.setattr(Stylesheet, "_parse_rules", READ_STYLES)
     styles = Styles({"shade": "red"})
     styles.add_source("Static { color: $shade; }", ("static", ""))
     styles.parse()
