@@ -11,21 +11,17 @@ from msgspec.structs import replace
 
 from inspector.cli.options import Options
 from inspector.core.error import ProtocolError, ServerExited
-from inspector.core.feature import Given
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import SKILL, Annotations, Tool
-from inspector.features.skills.feature import SKILLS
 from inspector.mcp.port import Connector, ServerLink, SessionClient, ignored
 from inspector.mcp.reading import Offer, Offers, declares
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.schema.json_value import JsonObject
 from inspector.session.assembly import Ports
-from inspector.session.workbench import Workbench
 
 if TYPE_CHECKING:
-    from inspector.features.skills.inventory import Inventory
     from inspector.features.skills.skill import Skill
 
 _SCHEME, _FILE = "skill://", "/SKILL.md"
@@ -38,20 +34,6 @@ _PREFIX = "skill-"
 def compose(_options: Options, ports: Ports) -> Ports:
     """The ports, with skills where the configuration wants them."""
     return replace(ports, connector=WithSkills(ports.connector))
-
-
-def provide(options: Options, bench: Workbench) -> Given:
-    """What reads the skills: those of the setting's first folder, or else of this one and of HOME."""
-    folders = (spec.listing for spec in bench.configuration.servers if spec.is_skills)
-    folder = Path(next(folders, "") or Path.cwd())
-
-    def read() -> "Inventory":
-        from inspector.features.skills.inventory import Inventory
-        from inspector.features.skills.rule import RULES
-
-        return Inventory.of(folder, Path.home(), [rule.at(options.window) for rule in RULES.values()])
-
-    return {SKILLS: read}
 
 
 class WithSkills:

@@ -12,8 +12,10 @@ from inspector.cli.run import Exit
 from inspector.cli.table import show, terminal_width
 from inspector.config.file import is_folder
 from inspector.core.error import ConfigError
+from inspector.core.feature import Given
 from inspector.core.text import closest
 from inspector.features.skills.facts import check_report, inventory_json, list_report, skill_report
+from inspector.features.skills.feature import SKILLS
 from inspector.features.skills.inventory import Inventory
 from inspector.features.skills.rule import RULES
 from inspector.features.skills.served import served_json, served_report, served_skills
@@ -79,3 +81,11 @@ def _serve(name: str, chosen: Options) -> None:
 
     if not run_headless(chosen, work, listing=True):
         sys.exit(Exit.FAILED)
+
+
+def provide(options: Options, bench: Workbench) -> Given:
+    """What reads the skills: those of the setting's first folder, or else of this one and of HOME."""
+    folders = (spec.listing for spec in bench.configuration.servers if spec.is_skills)
+    folder = Path(next(folders, "") or Path.cwd())
+    rules = [rule.at(options.window) for rule in RULES.values()]
+    return {SKILLS: lambda: Inventory.of(folder, Path.home(), rules)}

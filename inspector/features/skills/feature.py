@@ -33,7 +33,7 @@ FEATURE = Feature(
     ),
     commands=(CommandInfo("skills", "command:skills", "See", shows=("skills",)),),
     compose="catalog:compose",
-    provide="catalog:provide",
+    provide="command:provide",
     lends={
         "skill place": "measured:place_of",
         "skills measured": "measured:compared",
