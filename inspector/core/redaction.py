@@ -2,7 +2,9 @@
 
 import os
 import re
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from enum import Enum
 from functools import cache, lru_cache
 from operator import is_
@@ -341,6 +343,22 @@ def private_folder(path: Path) -> None:
 def open_private(path: Path, mode: str, **how: Any) -> IO[Any]:
     """Open a file to write as `open` does; one that is new can only be read by its owner. Raises OSError."""
     return open(path, mode, opener=lambda name, flags: os.open(name, flags, _PRIVATE_FILE), **how)
+
+
+@contextmanager
+def replacing(path: Path, mode: str, **how: Any) -> Iterator[IO[Any]]:
+    """Open a new file, which takes the place of `path` once it is written; only its owner can read it.
+
+    Who reads it meanwhile has all of it, or what was there before. Raises OSError.
+    """
+    new = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    try:
+        with open_private(new, mode, **how) as file:
+            yield file
+        new.replace(path)
+    finally:
+        with suppress(OSError):
+            new.unlink()
 
 
 def write(path: Path, text: str | bytes, *, errors: str = "strict") -> None:

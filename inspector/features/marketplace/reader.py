@@ -2,9 +2,7 @@
 
 import json
 import re
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from inspector.config.file import MEGABYTE, load_value, unusable
 from inspector.config.problem import validated
 from inspector.core.error import ConfigError
 from inspector.core.package_run import PackageKind
-from inspector.core.redaction import open_private, private_folder
+from inspector.core.redaction import private_folder, replacing
 from inspector.features.marketplace.own import RUNTIMES, command_line, own_plugins
 from inspector.features.marketplace.plugin import (
     Package,
@@ -296,17 +294,12 @@ def keep_catalog(folder: Path, name: str, plugins: Sequence[Plugin]) -> Path:
     """
     target = folder / f"{_PLAIN.sub('-', name).strip('-.') or 'catalog'}.json"
     data = {"toolsight_marketplace": 1, "plugins": [_written(plugin) for plugin in plugins]}
-    new = folder / f".{secrets.token_hex(4)}.tmp"
     try:
         private_folder(folder)
-        with open_private(new, "w", encoding="utf-8") as file:
+        with replacing(target, "w", encoding="utf-8") as file:
             file.write(json.dumps(data, indent=1))
-        new.replace(target)
     except OSError as error:
         raise unusable(target, error, "written") from error
-    finally:
-        with suppress(OSError):
-            new.unlink()
     return target
 
 

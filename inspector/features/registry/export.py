@@ -13,7 +13,7 @@ from inspector.config.file import open_file, unusable
 from inspector.config.problem import Foreign, validated
 from inspector.core.definition import declared, definition_hash
 from inspector.core.error import ConfigError
-from inspector.core.redaction import open_private
+from inspector.core.redaction import replacing
 from inspector.core.tool import Tool, acting_meta, task_support
 from inspector.features.registry.acceptance import (
     LAST_MOMENT,
@@ -107,17 +107,13 @@ def _checked_line(
 
 def write_export(path: Path, versions: Iterable[RegisteredTool]) -> int:
     """Write the versions, in place of a file of that name; return how many. Raises ConfigError."""
-    part = path.with_name(f"{path.name}.part")
+    number = 0
     try:
-        with open_private(part, "w", encoding="ascii") as file:
-            number = 0
+        with replacing(path, "w", encoding="ascii") as file:
             for number, line in enumerate(export_lines(versions), 1):  # noqa: B007 - the last number counts
                 file.write(f"{line}\n")
-        part.replace(path)
     except OSError as error:
         raise unusable(path, error, "written") from error
-    finally:
-        part.unlink(missing_ok=True)
     return number
 
 

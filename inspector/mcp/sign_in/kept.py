@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import tempfile
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cached_property
@@ -16,7 +15,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, to_builtins
 
 from inspector.core.error import StoreError
-from inspector.core.redaction import SECRETS, private_folder
+from inspector.core.redaction import SECRETS, private_folder, replacing
 from inspector.mcp.frame import LOG
 from inspector.store.database import locked
 
@@ -176,22 +175,10 @@ class SignIns:
         try:
             locked(handle, exclusive=True, waits=True)
             texts = {**self._read(), name: text}
-            self._write({key: kept for key, kept in texts.items() if kept is not None})
+            with replacing(self._path, "w", encoding="utf-8") as file:
+                json.dump({key: kept for key, kept in texts.items() if kept is not None}, file)
         finally:
             os.close(handle)
-
-    def _write(self, texts: dict[str, str]) -> None:
-        """Replace the file as a whole: it is never half written, nor readable by others for a moment."""
-        # A new file, which `mkstemp` makes with mode 0600.
-        handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=self._path.name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(texts, file)
-            Path(name).replace(self._path)
-        except BaseException:
-            with suppress(OSError):
-                Path(name).unlink()
-            raise
 
 
 def _name(url: str) -> str:

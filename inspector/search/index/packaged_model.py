@@ -4,7 +4,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import secrets
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.core.error import ModelError
 from inspector.core.memory import give_back
-from inspector.core.redaction import open_private, private_folder
+from inspector.core.redaction import private_folder, replacing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,26 +179,17 @@ def _lay_out(folder: Path) -> None:
                 content = _packaged(package, inside).read_bytes()
                 if hashlib.sha256(content).hexdigest() != digest:
                     raise ModelError(f"{name} of {package} does not have the expected hash", hint=_HINT)
-                _write(folder / name, content)
+                with replacing(folder / name, "wb") as file:
+                    file.write(content)
         for name, values in _WRITTEN.items():
             content = json.dumps(values).encode()
             if _sha256(folder / name) != hashlib.sha256(content).hexdigest():
-                _write(folder / name, content)
+                with replacing(folder / name, "wb") as file:
+                    file.write(content)
     except OSError as error:
         reason = error.strerror or str(error)
         hint = "Toolsight stores its models there: check that the folder is writable and has free space."
         raise ModelError(f"the embedding model cannot be copied to {folder}: {reason}", hint=hint) from error
-
-
-def _write(target: Path, content: bytes) -> None:
-    """Write a file at once: who reads it meanwhile has all of it or what was there before."""
-    partial = target.with_name(f"{target.name}.{secrets.token_hex(4)}.partial")
-    try:
-        with open_private(partial, "wb") as file:
-            file.write(content)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def _packaged(package: str, inside: str) -> Path:
