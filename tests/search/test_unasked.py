@@ -8,8 +8,8 @@ from inspector.core.ranking import Score, Signal
 from inspector.core.tool import Tool
 from inspector.search.index.query import asks_for
 from inspector.search.index.tool_index import ToolIndex
+from inspector.search.ranker.hybrid import UNASKED, Unasked
 from inspector.search.ranker.ranker import Ranking
-from inspector.search.ranker.unasked import UNASKED, Unasked
 
 TOOLS = (
     Tool("shop", "cancel_order", "Cancel an order."),
