@@ -22,6 +22,7 @@ from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader, Recorder
 from inspector.mcp.frame import FrameLog, StderrLog
+from inspector.mcp.port import Opening
 from inspector.mcp.reaper import Reaper
 from tests.support import light_server
 
@@ -48,7 +49,7 @@ async def listed(folder: Path, reaper: Reaper | None) -> float:
 
     async def one(number: int) -> None:
         spec = ServerSpec(f"s{number}", command=sys.executable, args=(light_server.__file__,))
-        async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+        async with connector.connect(spec, Opening()) as link:
             await link.list_tools()
 
     began = time.perf_counter()

@@ -24,7 +24,7 @@ from inspector.core.server import ChangedFile, Era, ServerInfo, ServerSpec, Skip
 from inspector.core.tool import Tool
 from inspector.mcp.listing import Difference, Listed, Look, Seen, Shared, difference, kept, list_tools
 from inspector.mcp.pace import ChangePace
-from inspector.mcp.port import ServerLink, SessionClient
+from inspector.mcp.port import Opening, ServerLink, SessionClient
 from inspector.mcp.reading import Offers, ping
 from inspector.schema.json_value import JsonObject
 
@@ -228,12 +228,10 @@ class Connection:
         remembered = self._shared.memory.era(self._spec.fingerprint())
         self._failure, self._stderr_before = None, ""
         self._changed.clear()
-        opening = self._shared.connector.connect(
-            self._spec, era=remembered, on_tools_changed=self._changed.set, client=self._client
-        )
+        opening = Opening(remembered, self._changed.set, self._client)
         start, began = await self._shared.pace.begin(), self._shared.clock.monotonic()
         try:
-            async with opening as link:
+            async with self._shared.connector.connect(self._spec, opening) as link:
                 listing = await list_tools(link, self._spec.connect_timeout)
                 start.end()
                 milliseconds = (self._shared.clock.monotonic() - began) * 1000

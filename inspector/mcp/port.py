@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Protocol
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from inspector.core.error import ClientRefusal, ServerExited
@@ -71,24 +72,25 @@ class ServerLink(Protocol):
         """The last lines that the server's process wrote to stderr; empty for HTTP."""
 
 
+class Opening(Struct, frozen=True):
+    """How to open a connection: `era` is the one that worked last time, `on_tools_changed` only sets a flag.
+
+    Without a `client` nothing is declared, and whatever the server asks for is refused.
+    """
+
+    era: Era | None = None
+    on_tools_changed: Callable[[], None] = lambda: None
+    client: "SessionClient | None" = None
+
+
 class Connector(Protocol):
     """Opens connections. Entering the context raises ConnectError (with the stderr tail) on failure.
 
     After the spec's `connect_timeout` that is ConnectTimeout; a canceled entry leaves nothing running.
     """
 
-    def connect(
-        self,
-        spec: ServerSpec,
-        *,
-        era: Era | None,
-        on_tools_changed: Callable[[], None],
-        client: "SessionClient | None" = None,
-    ) -> AbstractAsyncContextManager[ServerLink]:
-        """Connect. `era` is the one that worked last time, if any; `on_tools_changed` only sets a flag.
-
-        Without a `client` nothing is declared, and whatever the server asks for is refused.
-        """
+    def connect(self, spec: ServerSpec, opening: Opening) -> AbstractAsyncContextManager[ServerLink]:
+        """Connect."""
 
 
 class Wire(Protocol):

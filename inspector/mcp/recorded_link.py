@@ -16,9 +16,9 @@ from inspector.config.problem import Foreign, not_empty, validated
 from inspector.core.error import ConfigError, ConnectError, ProtocolError, ServerExited
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
-from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.server import ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Annotations, Tool, acting_meta, task_support
-from inspector.mcp.port import Connector, ServerLink, SessionClient, ignored
+from inspector.mcp.port import Connector, Opening, ServerLink, ignored
 from inspector.schema.json_value import JsonObject, shown
 
 
@@ -119,10 +119,7 @@ class RecordedServers:
     async def connect(
         self,
         spec: ServerSpec,
-        *,
-        era: Era | None,  # noqa: ARG002 - a recording has no protocol
-        on_tools_changed: Callable[[], None],  # noqa: ARG002 - nor changes
-        client: SessionClient | None = None,  # noqa: ARG002 - nor questions
+        opening: Opening,  # noqa: ARG002 - a recording has no protocol, no changes and no questions
     ) -> AsyncGenerator["RecordedLink", None]:
         """See `Connector`."""
         yield RecordedLink(ServerInfo(spec.name), tuple(self._tools[spec.name]), self._results)
@@ -284,22 +281,14 @@ class WithStoredListings:
         self._others = others
 
     @asynccontextmanager
-    async def connect(
-        self,
-        spec: ServerSpec,
-        *,
-        era: Era | None,
-        on_tools_changed: Callable[[], None],
-        client: SessionClient | None = None,
-    ) -> AsyncGenerator[ServerLink, None]:
+    async def connect(self, spec: ServerSpec, opening: Opening) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`."""
         if spec.listing:
             listing, info = await asyncio.to_thread(_listing, spec), ServerInfo(spec.name, protocol="stored")
             nowhere = ToolResult(NO_SERVER, is_error=True)
             yield RecordedLink(info, listing.tools, otherwise=nowhere, skipped=listing.skipped)
             return
-        opening = self._others.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
-        async with opening as link:
+        async with self._others.connect(spec, opening) as link:
             yield link
 
 

@@ -20,7 +20,7 @@ from inspector.core.settings import ClientCapabilities
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.elicitation import Action, ElicitationAnswer, ElicitationRequest, FormRequest, form_fields
-from inspector.mcp.port import SessionClient
+from inspector.mcp.port import Opening, SessionClient
 from inspector.mcp.sign_in.kept import SignIns
 from inspector.mcp.sign_in.person import SignInWay
 from inspector.schema.json_value import JsonObject
@@ -83,7 +83,7 @@ async def main(url: str) -> None:
     client = SessionClient("conformance", ClientCapabilities(), (), Agreeable(), lambda: note)
     folder = Path(tempfile.mkdtemp(prefix="toolsight-conformance-"))
     connector = McpConnector(folder, way=SignInWay(SignIns(folder / "sign-ins.json"), Browser()))
-    async with connector.connect(spec, era=None, on_tools_changed=lambda: None, client=client) as link:
+    async with connector.connect(spec, Opening(client=client)) as link:
         listing = await link.list_tools()
         for skipped in listing.skipped:
             print(f"skipped {skipped.name}: {skipped.reason}", file=sys.stderr)  # noqa: T201

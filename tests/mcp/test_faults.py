@@ -26,6 +26,7 @@ from inspector.core.fold import fold
 from inspector.core.server import ServerSpec
 from inspector.core.session import Binding
 from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.port import Opening
 from inspector.store.store import SqliteStore
 from tests.fixtures.test_faulty_server import served
 from tests.support.mcp_case import PATIENCE, SESSION, FaultCase, running, session
@@ -137,7 +138,7 @@ async def test_a_giant_answer_over_http_is_an_error_and_the_connection_stays(tmp
     with served("giant_result:21") as url:
         spec = ServerSpec("giant", url=url)
         connector = McpConnector(tmp_path)
-        async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+        async with connector.connect(spec, Opening()) as link:
             with pytest.raises(ProtocolError, match="The answer is too large: Toolsight reads at most 20 MB"):
                 await link.call("echo", {}, timeout=PATIENCE)
             assert len((await link.list_tools()).tools) == 3

@@ -17,7 +17,7 @@ from inspector.core.fold import apply
 from inspector.core.server import Era, ServerSpec
 from inspector.core.session import SessionState
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import ServerLink
+from inspector.mcp.port import Opening, ServerLink
 from tests.support.mcp_case import PATIENCE, Listener, serving
 
 # What servers answer for a session that they do not know: both official SDKs, and no body at all.
@@ -114,7 +114,7 @@ async def forgotten(folder: Path, server: Forgetful) -> AsyncGenerator[Case, Non
     async with serving(server) as origin:
         spec = ServerSpec("shop", url=f"{origin}/mcp", era=Era.LEGACY)
         connecting = McpConnector(folder).connect(
-            spec, era=None, on_tools_changed=lambda: changes.append(1), client=client
+            spec, Opening(on_tools_changed=lambda: changes.append(1), client=client)
         )
         async with asyncio.timeout(PATIENCE), connecting as link:
             await link.list_tools()

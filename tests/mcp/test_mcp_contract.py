@@ -14,7 +14,7 @@ from inspector.core.message import ToolResult
 from inspector.core.server import ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import Connector, ServerLink
+from inspector.mcp.port import Connector, Opening, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.schema.json_value import JsonObject
 from tests.support.mcp_case import PATIENCE, faulty, odd
@@ -34,7 +34,7 @@ class Case:
         self, behaviour: str, on_tools_changed: Callable[[], None] = lambda: None
     ) -> AsyncGenerator[ServerLink, None]:
         spec = self.specs[behaviour]
-        async with self.connector.connect(spec, era=None, on_tools_changed=on_tools_changed) as link:
+        async with self.connector.connect(spec, Opening(on_tools_changed=on_tools_changed)) as link:
             yield link
 
 

@@ -14,6 +14,7 @@ from inspector.core.error import AuthRequired, ConnectError, RateLimited, Server
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.frame import FrameKind
+from inspector.mcp.port import Opening
 from tests.support.mcp_case import PATIENCE, opened, serving
 
 Asgi = Callable[[Any, Any, Any], Awaitable[None]]
@@ -148,11 +149,11 @@ async def test_the_wire_log_has_status_and_headers_without_their_secrets(tmp_pat
         spec = ServerSpec(
             "http", url=url, era=Era.LEGACY, headers={"X-Shop": "s3cret", "Accept-Language": "no"}
         )
-        async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+        async with connector.connect(spec, Opening()) as link:
             await link.list_tools()
     async with serving(answering(401, retry_after="7")) as origin:
         spec = ServerSpec("http", url=f"{origin}/mcp", headers={"a": "b"})
-        refused_link = connector.connect(spec, era=None, on_tools_changed=lambda: None)
+        refused_link = connector.connect(spec, Opening())
         with pytest.raises(ConnectError):
             await refused_link.__aenter__()
     frames = connector.frames("http").frames()

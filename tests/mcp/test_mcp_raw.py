@@ -13,6 +13,7 @@ import pytest
 from inspector.core.error import ProtocolError
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
+from inspector.mcp.port import Opening
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
 
 SERVER = SUPPORT / "mcp_raw_server.py"
@@ -46,7 +47,7 @@ async def test_one_bad_thing_and_an_error_of_any_code_cost_themselves_alone(
 ) -> None:
     connector = McpConnector(tmp_path)
     with raw(transport, wrong) as spec:
-        async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+        async with connector.connect(spec, Opening()) as link:
             listing = await link.list_tools()
             assert (await link.call("odd", {}, timeout=PATIENCE)).text
             with pytest.raises(ProtocolError, match=r"quota exceeded \(-32000\)"):
@@ -59,7 +60,7 @@ async def test_one_bad_thing_and_an_error_of_any_code_cost_themselves_alone(
 @pytest.mark.slow
 async def test_a_call_is_answered_in_the_middle_of_a_flood(tmp_path: Path) -> None:
     spec, connector = python(SERVER, "raw", env={"FLOOD": "log"}), McpConnector(tmp_path)
-    async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+    async with connector.connect(spec, Opening()) as link:
         await link.list_tools()
         async with asyncio.timeout(PATIENCE):
             for _ in range(3):

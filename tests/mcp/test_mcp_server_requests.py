@@ -24,7 +24,7 @@ from inspector.mcp.elicitation import (
     FormRequest,
     LinkRequest,
 )
-from inspector.mcp.port import TOO_MANY, Elicitor, ServerLink, SessionClient
+from inspector.mcp.port import TOO_MANY, Elicitor, Opening, ServerLink, SessionClient
 from inspector.mcp.question import Sampler
 from tests.support.fakes import FixedElicitor, ToldModel
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
@@ -64,7 +64,7 @@ async def asked_by(
     connector = McpConnector(folder)
     async with (
         asyncio.timeout(PATIENCE),
-        connector.connect(spec, era=None, on_tools_changed=lambda: None, client=client) as link,
+        connector.connect(spec, Opening(client=client)) as link,
     ):
         yield link
 

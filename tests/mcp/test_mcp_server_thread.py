@@ -11,6 +11,7 @@ import pytest
 
 from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector, ServerThread
+from inspector.mcp.port import Opening
 
 # Seconds that anything here may take on a busy machine.
 PATIENCE = 10
@@ -101,7 +102,7 @@ async def test_a_server_that_opens_as_its_caller_is_cancelled_is_closed(
     connector = McpConnector(tmp_path)
 
     async def connect() -> None:
-        async with connector.connect(ServerSpec("a", "a"), era=None, on_tools_changed=lambda: None):
+        async with connector.connect(ServerSpec("a", "a"), Opening()):
             raise AssertionError
 
     caller = asyncio.create_task(connect())

@@ -16,6 +16,7 @@ from inspector.core.redaction import SECRETS
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.frame import LOG, MAX_BYTES, StderrLog, quiet_sdk
+from inspector.mcp.port import Opening
 from inspector.mcp.reaper import MARKER, Reaper
 from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened, python
 
@@ -61,7 +62,7 @@ async def test_a_child_gets_the_few_usual_variables_and_the_configured_ones(tmp_
     ours = {**os.environ, "HOME": "/home/here", "AWS_SECRET": "ours"}
     connector = McpConnector(tmp_path, environment=ours)
     spec = odd(env={"TOKEN": "theirs"})
-    async with connector.connect(spec, era=None, on_tools_changed=lambda: None) as link:
+    async with connector.connect(spec, Opening()) as link:
         result = await link.call("environment", {}, timeout=PATIENCE)
     seen = json.loads(result.text)
     assert (seen["HOME"], seen["TOKEN"]) == ("/home/here", "theirs")
@@ -223,7 +224,7 @@ class Noted(Reaper):
 async def test_a_server_has_the_mark_of_its_run_and_is_watched(tmp_path: Path) -> None:
     reaper = Noted()
     connector = McpConnector(tmp_path, reaper=reaper)
-    async with connector.connect(odd(), era=None, on_tools_changed=lambda: None) as link:
+    async with connector.connect(odd(), Opening()) as link:
         assert reaper.told == [int((await link.call("pid", {}, timeout=PATIENCE)).text)]
         assert '"TOOLSIGHT_RUN": "here.1"' in (await link.call("environment", {}, timeout=PATIENCE)).text
 

@@ -27,7 +27,7 @@ from inspector.core.error import AuthRequired, StoreError
 from inspector.core.redaction import clean
 from inspector.core.server import Grant, OAuthClient, ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import ServerLink
+from inspector.mcp.port import Opening, ServerLink
 from inspector.mcp.sign_in import exchange, kept, machine
 from inspector.mcp.sign_in.kept import SignIn, SignIns
 from inspector.mcp.sign_in.person import SignInWay, read_answer
@@ -89,7 +89,7 @@ class Rig:
         connector = McpConnector(self.folder / "logs", way=SignInWay(self.kept, visitor))
         async with (
             asyncio.timeout(PATIENCE),
-            connector.connect(self.spec, era=None, on_tools_changed=lambda: None) as link,
+            connector.connect(self.spec, Opening()) as link,
         ):
             yield link
 

@@ -19,7 +19,7 @@ from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.server_request import Patience
 from inspector.mcp.client.task import MOST_ROUNDS, RELATED, TaskCall, pause
 from inspector.mcp.elicitation import Action, ElicitationAnswer
-from inspector.mcp.port import ServerLink, SessionClient
+from inspector.mcp.port import Opening, ServerLink, SessionClient
 from tests.support.fakes import FixedElicitor
 from tests.support.mcp_case import PATIENCE, SUPPORT, python
 
@@ -225,9 +225,7 @@ class Wire:
         )
 
     def opened(self) -> AbstractAsyncContextManager[ServerLink]:
-        return self._connector.connect(
-            self._spec, era=None, on_tools_changed=lambda: None, client=self._client
-        )
+        return self._connector.connect(self._spec, Opening(client=self._client))
 
     def sent(self, method: str) -> list[dict[str, Any]]:
         frames = self._connector.frames("tasks").frames()

@@ -17,6 +17,7 @@ from inspector.core.server import ServerSpec
 from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.client.reader import Recorder
 from inspector.mcp.frame import LONGEST_TEXT, Frame, FrameKind, FrameLog, WireLog, beginning
+from inspector.mcp.port import Opening
 from tests.support.fakes import ManualClock
 from tests.support.hostile import with_hostile_text
 from tests.support.mcp_case import PATIENCE, odd
@@ -138,7 +139,7 @@ async def _exchanged(folder: Path, spec: ServerSpec, *calls: str) -> tuple[Frame
     connector, changed = McpConnector(folder), asyncio.Event()
     async with (
         asyncio.timeout(PATIENCE),
-        connector.connect(spec, era=None, on_tools_changed=changed.set) as link,
+        connector.connect(spec, Opening(on_tools_changed=changed.set)) as link,
     ):
         await link.list_tools()
         for call in calls:
@@ -173,7 +174,7 @@ async def test_the_wire_tells_a_call_that_took_too_long_from_one_that_was_stoppe
     tmp_path: Path, timeout: float, reason: str
 ) -> None:
     connector = McpConnector(tmp_path)
-    async with connector.connect(odd(), era=None, on_tools_changed=lambda: None) as link:
+    async with connector.connect(odd(), Opening()) as link:
         call = asyncio.create_task(link.call("sleep", {}, timeout=timeout))
         while "tools/call" not in [frame.method for frame in connector.frames("odd").frames()]:
             await asyncio.wait({call}, timeout=0.01)

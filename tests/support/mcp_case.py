@@ -18,7 +18,7 @@ from inspector.core.events import Event, Record
 from inspector.core.ports import SystemClock
 from inspector.core.server import Era, ServerSpec
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import ServerLink, Unattended
+from inspector.mcp.port import Opening, ServerLink, Unattended
 from inspector.session.assembly import Ports
 from inspector.session.workbench import Workbench
 from inspector.store.server_memory import SqliteServerMemory
@@ -55,7 +55,7 @@ async def opened(
 ) -> AsyncGenerator[ServerLink, None]:
     """Open a connection; the test limits how long it waits."""
     connector = McpConnector(folder, tries_older=True)
-    async with connector.connect(spec, era=era, on_tools_changed=on_tools_changed) as link:
+    async with connector.connect(spec, Opening(era, on_tools_changed)) as link:
         yield link
 
 

@@ -25,7 +25,7 @@ from inspector.core.ports import ToolListing
 from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import Tool
 from inspector.mcp.frame import FrameLog
-from inspector.mcp.port import SessionClient, ignored
+from inspector.mcp.port import Opening, SessionClient, ignored
 from inspector.schema.json_value import JsonObject, compact
 
 Answer = Callable[[str, JsonObject], Awaitable[ToolResult]]
@@ -105,12 +105,10 @@ class MemoryServer:
 class MemoryLink:
     """A ServerLink to a MemoryServer, which may ask its `client`."""
 
-    def __init__(
-        self, server: MemoryServer, on_tools_changed: Callable[[], None], client: SessionClient | None = None
-    ) -> None:
+    def __init__(self, server: MemoryServer, opening: Opening) -> None:
         self.info = server.info
-        self.client = client
-        self.on_tools_changed = on_tools_changed
+        self.client = opening.client
+        self.on_tools_changed = opening.on_tools_changed
         self._server = server
         self._ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -190,22 +188,15 @@ class MemoryConnector:
         return self.servers[server].log
 
     @asynccontextmanager
-    async def connect(
-        self,
-        spec: ServerSpec,
-        *,
-        era: Era | None,
-        on_tools_changed: Callable[[], None],
-        client: SessionClient | None = None,
-    ) -> AsyncGenerator[MemoryLink, None]:
+    async def connect(self, spec: ServerSpec, opening: Opening) -> AsyncGenerator[MemoryLink, None]:
         server = self.servers[spec.name]
-        server.eras.append(era)
+        server.eras.append(opening.era)
         if server.hangs:
             await asyncio.sleep(spec.connect_timeout)
             raise ConnectTimeout("The handshake did not finish in time", stderr_tail=server.stderr)
         if server.fault is not None:
             raise server.fault
-        link = MemoryLink(server, on_tools_changed, client)
+        link = MemoryLink(server, opening)
         server.links.append(link)
         try:
             yield link

@@ -18,14 +18,14 @@ from inspector.core.error import ConfigError, ServerExited, ToolsightError
 from inspector.core.events import ModelRequested, Record, ServerFailed, ServerStopped, ToolsChanged, TurnEnded
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import Clock, ToolListing
-from inspector.core.server import Era, ServerInfo, ServerSpec
+from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.stream import Listener
 from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.features.lab.comparison import ScenarioResult, totals
 from inspector.features.lab.expectation import check
 from inspector.features.lab.scenario import CatalogChange, Fault, Scenario, Step, Turn, Viewer
-from inspector.mcp.port import Connector, ServerLink, SessionClient, ignored
+from inspector.mcp.port import Connector, Opening, ServerLink, ignored
 from inspector.schema.json_value import JsonObject
 from inspector.session.workbench import Workbench
 
@@ -84,18 +84,10 @@ class ChangingConnector(Struct, eq=False):
         return fault.error(tool)
 
     @asynccontextmanager
-    async def connect(
-        self,
-        spec: ServerSpec,
-        *,
-        era: Era | None,
-        on_tools_changed: Callable[[], None],
-        client: SessionClient | None = None,
-    ) -> "AsyncGenerator[_ChangingLink, None]":
+    async def connect(self, spec: ServerSpec, opening: Opening) -> "AsyncGenerator[_ChangingLink, None]":
         """See `Connector`. A server that reconnects keeps its earlier changes."""
-        opening = self._connector.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
-        async with opening as link:
-            changing = _ChangingLink(link, on_tools_changed, partial(self.fault, spec.name))
+        async with self._connector.connect(spec, opening) as link:
+            changing = _ChangingLink(link, opening.on_tools_changed, partial(self.fault, spec.name))
             changing.changes = [change for change in self._changes if change.server == spec.name]
             self._links[spec.name] = changing
             try:

@@ -24,7 +24,7 @@ from inspector.core.error import ConfigError, ConnectError, StoreError, Toolsigh
 from inspector.core.feature import Given
 from inspector.core.message import ToolResult
 from inspector.core.ranking import Unconnected
-from inspector.core.server import SOURCE, Era, ServerInfo, ServerSpec, is_registered
+from inspector.core.server import SOURCE, ServerInfo, ServerSpec, is_registered
 from inspector.core.settings import DiscoverySettings, Settings
 from inspector.core.tool import Tool
 from inspector.features.registry.acceptance import Neighbour
@@ -32,7 +32,7 @@ from inspector.features.registry.facts import HealthOf, health_of
 from inspector.features.registry.feature import REGISTRY
 from inspector.features.registry.library import RegistryLibrary, nearest_in
 from inspector.features.registry.tool_registry import ToolRegistry
-from inspector.mcp.port import Connector, ServerLink, SessionClient
+from inspector.mcp.port import Connector, Opening, ServerLink
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.search.answer.answer_text import unconnected_text
 from inspector.session.workbench import Workbench
@@ -149,22 +149,14 @@ class WithRegistry(Struct, eq=False):
     _unread: dict[str, list[Tool]] = {}
 
     @asynccontextmanager
-    async def connect(
-        self,
-        spec: ServerSpec,
-        *,
-        era: Era | None,
-        on_tools_changed: Callable[[], None],
-        client: SessionClient | None = None,
-    ) -> AsyncGenerator[ServerLink, None]:
+    async def connect(self, spec: ServerSpec, opening: Opening) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`."""
         if is_registered(spec):
             info = ServerInfo(spec.name, protocol="stored")
             answer = ToolResult(NOT_CONNECTED, is_error=True)
             yield RecordedLink(info, await self._tools_of(spec.name), otherwise=answer)
             return
-        opening = self._others.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
-        async with opening as link:
+        async with self._others.connect(spec, opening) as link:
             yield link
 
     async def _tools_of(self, server: str) -> tuple[Tool, ...]:

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 from inspector.core.error import AuthRequired, ConnectError, Fetched, ServerExited, command
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
-from inspector.core.server import Era, ServerInfo, ServerSpec
+from inspector.core.server import ServerInfo, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
-from inspector.mcp.port import ServerLink, SessionClient, ignored
+from inspector.mcp.port import Opening, ServerLink, ignored
 from inspector.mcp.reaper import Reaper
 from inspector.mcp.sign_in.person import LOOKING, SignInWay, Visitor
 from inspector.schema.json_value import JsonObject
@@ -173,14 +173,7 @@ class McpConnector:
         return self._frames[server]
 
     @asynccontextmanager
-    async def connect(
-        self,
-        spec: ServerSpec,
-        *,
-        era: Era | None,
-        on_tools_changed: Callable[[], None],
-        client: SessionClient | None = None,
-    ) -> AsyncGenerator[ServerLink, None]:
+    async def connect(self, spec: ServerSpec, opening: Opening) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`. Raises ConnectTimeout after `spec.connect_timeout` seconds."""
         if not self._prepared:
             self._prepared = True
@@ -199,7 +192,7 @@ class McpConnector:
         def tell() -> None:
             nonlocal is_due
             is_due = False
-            on_tools_changed()
+            opening.on_tools_changed()
 
         opened: list[McpLink] = []
 
@@ -210,13 +203,13 @@ class McpConnector:
 
             link = await open_link(
                 spec,
-                era,
+                opening.era,
                 environment=self._environment,
                 reaper=self._reaper,
                 stderr=stderr,
                 new_recorder=lambda: Recorder(frames, self._clock),
                 on_tools_changed=changed,
-                requests=ServerRequests(spec.name, client, here),
+                requests=ServerRequests(spec.name, opening.client, here),
                 way=self._way,
                 **self._older,
             )
@@ -249,7 +242,7 @@ class McpConnector:
         signing = copy(self)
         signing._way = replace(self._way, visitor=_Here(visitor, asyncio.get_running_loop()))
         patient = replace(spec, connect_timeout=_PATIENCE)
-        async with signing.connect(patient, era=None, on_tools_changed=lambda: None) as link:
+        async with signing.connect(patient, Opening()) as link:
             tools = len((await link.list_tools()).tools)
         is_kept = await asyncio.to_thread(self._way.kept.get, spec.url) is not None
         return tools, self._way.kept.place if is_kept else ""
@@ -260,7 +253,7 @@ class McpConnector:
         looking._way = replace(way, visitor=_Nobody()) if way is not None else None
         client = replace(spec.oauth, client_id=spec.oauth.client_id or LOOKING)
         try:
-            async with looking.connect(replace(spec, oauth=client), era=None, on_tools_changed=lambda: None):
+            async with looking.connect(replace(spec, oauth=client), Opening()):
                 return ()
         except AuthRequired as error:
             return error.documents

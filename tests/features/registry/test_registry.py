@@ -18,6 +18,7 @@ from inspector.features.registry.library import (
 )
 from inspector.features.registry.source import RegistrySource
 from inspector.features.registry.sqlite import SqliteRegistry
+from inspector.mcp.port import Opening
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryConnector, MemoryServer
 from tests.support.memory_vectors import MemoryEmbedder
@@ -148,7 +149,7 @@ async def test_a_server_that_connects_anew_has_what_the_registry_has_then(filled
     (spec,) = (one for one in stored.configuration().servers if one.name == "mail")
 
     async def listed(refresh: Callable[[], None] = lambda: None) -> list[Tool]:
-        async with source.connect(spec, era=None, on_tools_changed=refresh) as link:
+        async with source.connect(spec, Opening(on_tools_changed=refresh)) as link:
             return list((await link.list_tools()).tools)
 
     assert await listed() == [MAIL]

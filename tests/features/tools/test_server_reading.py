@@ -13,6 +13,7 @@ from inspector.core.error import ProtocolError
 from inspector.core.tool import Tool
 from inspector.features.tools.panel import SERVER_VIEWS as VIEWS
 from inspector.features.tools.server_reading import ReadingPanel, offer_heading, offer_row
+from inspector.mcp.port import Opening
 from inspector.mcp.reading import MOST_LISTED, Argument, Offer, Offered, Offers, Read
 from inspector.schema.json_value import JsonObject
 from tests.support.app import seen, until
@@ -135,7 +136,7 @@ async def test_a_list_that_is_never_answered_keeps_no_key_waiting_and_says_so() 
         await choose(pilot, "prompts")
         await pilot.press("down", "enter")
         await says(pilot, "Review nothing.")
-    link = MemoryLink(servers["library"], lambda: None)
+    link = MemoryLink(servers["library"], Opening())
     found = await Offers(link, 0.01).listed("resources")
     assert found.troubles == ("resources/list was not answered within 0.01 s",)
 
@@ -160,7 +161,7 @@ def nested(inner: Any) -> Any:
 
 def offers(**answers: Any) -> Offers:
     """What is offered by a server with these answers."""
-    return Offers(MemoryLink(offering(**answers)["library"], lambda: None), 5.0)
+    return Offers(MemoryLink(offering(**answers)["library"], Opening()), 5.0)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from inspector.core.server import ServerSpec
 from inspector.core.settings import Settings
 from inspector.core.tool import Tool
 from inspector.mcp.listing import list_tools, remember_tools
-from inspector.mcp.port import Connector, Unattended
+from inspector.mcp.port import Connector, Opening, Unattended
 from inspector.session.setup import Setup
 from inspector.session.verdict import PricedSession, Verdict, verdict
 from inspector.tokens.plan import Assumptions
@@ -125,9 +125,7 @@ async def _ask(spec: ServerSpec, connector: Connector, memory: ServerMemory, clo
     fingerprint = spec.fingerprint()
     era = memory.era(fingerprint)
     try:
-        client = Unattended()
-        opening = connector.connect(spec, era=era, on_tools_changed=lambda: None, client=client)
-        async with opening as link:
+        async with connector.connect(spec, Opening(era, client=Unattended())) as link:
             listing, info = await list_tools(link, spec.connect_timeout), link.info
     except ToolsightError as error:
         return _failed(error)
