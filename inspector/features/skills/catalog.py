@@ -13,9 +13,9 @@ from inspector.cli.options import Options
 from inspector.core.error import ProtocolError, ServerExited
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
-from inspector.core.server import Era, ServerInfo, ServerSpec, SkippedTool
+from inspector.core.server import ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import SKILL, Annotations, Tool
-from inspector.mcp.port import Connector, ServerLink, SessionClient, ignored
+from inspector.mcp.port import Connector, Opening, ServerLink, ignored
 from inspector.mcp.reading import Offer, Offers, declares
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.schema.json_value import JsonObject
@@ -43,20 +43,12 @@ class WithSkills:
         self._others = others
 
     @asynccontextmanager
-    async def connect(
-        self,
-        spec: ServerSpec,
-        *,
-        era: Era | None,
-        on_tools_changed: Callable[[], None],
-        client: SessionClient | None = None,
-    ) -> AsyncGenerator[ServerLink, None]:
+    async def connect(self, spec: ServerSpec, opening: Opening) -> AsyncGenerator[ServerLink, None]:
         """See `Connector`."""
         if spec.is_skills:
             yield _FolderLink(spec)
             return
-        opening = self._others.connect(spec, era=era, on_tools_changed=on_tools_changed, client=client)
-        async with opening as link:
+        async with self._others.connect(spec, opening) as link:
             yield _ServedLink(link, spec) if spec.skills else link
 
 
