@@ -1,7 +1,7 @@
 """Skills as entries of the catalog, beside tools: found by a search, and read by a call."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from itertools import chain
 from pathlib import Path
