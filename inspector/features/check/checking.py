@@ -217,7 +217,7 @@ def findings_of(
     """What is found across servers, of definitions as they are, and as clients get them; quickest first."""
     yield from folded(trust_findings(session.catalog.seen, instructions_of(session.state)))
     yield from _noise(session)
-    yield from _skills(session)
+    yield from _skills(session, clients)
     yield from definition_findings(listed_in(session, saved), clients)
 
 
@@ -272,10 +272,12 @@ def _servers(session: SessionView) -> Iterator[CheckedServer]:
         yield CheckedServer(name, tools[name], tokens[name], *told, tuple(skipped_lines(state.skipped)))
 
 
-def _skills(session: SessionView) -> Iterator[Finding]:
+def _skills(session: SessionView, clients: Sequence[Client]) -> Iterator[Finding]:
     """What keeps skills out of clients, where the session has folders of them."""
     for spec in filter(lambda one: one.is_skills, session.configuration.servers):
-        for path, line, message, proof in lent("skill findings")(Path(spec.listing)):
+        for path, line, message, proof in lent("skill findings")(
+            Path(spec.listing), {one.name for one in clients}
+        ):
             place = Place(path, max(line, 1)) if path else None
             yield Finding(SKILL_GONE if path else SKILL_TWICE, spec.name, "", message, proof, place=place)
 

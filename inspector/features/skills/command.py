@@ -14,7 +14,7 @@ from inspector.config.file import is_folder
 from inspector.core.error import ConfigError
 from inspector.core.feature import Given
 from inspector.core.text import closest
-from inspector.features.skills.facts import check_report, inventory_json, list_report, skill_report
+from inspector.features.skills.facts import inventory_json, list_report, skill_report
 from inspector.features.skills.feature import SKILLS
 from inspector.features.skills.inventory import Inventory
 from inspector.features.skills.rule import RULES
@@ -35,15 +35,14 @@ _RESULTS = 5
     metavar="CLIENT",
     help=f"Only this client: {', '.join(RULES)}. May be repeated.",
 )
-@click.option("--check", "is_check", is_flag=True, help="Show what is gone in which client, and why.")
 @as_json
-def skills(words: tuple[str, ...], clients: tuple[str, ...], *, is_check: bool, chosen: Options) -> None:
+def skills(words: tuple[str, ...], clients: tuple[str, ...], *, chosen: Options) -> None:
     """Show what real clients make of skills (SKILL.md).
 
     Looks where 14 clients look in this folder (or PATH) and in HOME; a PATH that holds skills is taken to be
-    such a place of each. NAME shows everything about one. With --check, the exit code is 3 if one is gone in
-    a client that looks there. With servers, lists the skills that they serve. --set discovery.skills=. lets
-    `toolsight search` and the app find them beside tools.
+    such a place of each. NAME shows everything about one. With servers, lists the skills that they serve.
+    With --set discovery.skills=. other commands and the app find skills beside tools, and `toolsight check`
+    tells which are gone.
 
     \b
     toolsight skills                    this folder's skills and your own, in each client
@@ -65,9 +64,7 @@ def skills(words: tuple[str, ...], clients: tuple[str, ...], *, is_check: bool, 
         raise ConfigError(f"there is no skill '{name}'", hint=f"Skills: {near}." if near else "")
     tokens = TiktokenCounter("").count
     report = skill_report(found, wanted) if name else list_report(found, tokens, terminal_width())
-    show(inventory_json(found, tokens, wanted), check_report(found, wanted) if is_check else report)
-    if is_check and found.faults(wanted):
-        sys.exit(Exit.GATE)
+    show(inventory_json(found, tokens, wanted), report)
 
 
 def _serve(name: str, chosen: Options) -> None:

@@ -1,7 +1,7 @@
 """Skills in clients as lines, tables and JSON."""
 
 from collections import Counter as Numbers
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block
     yield Table.of(_COSTS, lists, "What each list costs in the first request", (note,))
     if others := [rule.client for rule in found.rules if rule.client not in clients]:
         yield f"find no skill here: {', '.join(others)}"
-    yield "`toolsight skills NAME` says why, `toolsight skills --check` what is gone."
+    yield "`toolsight skills NAME` says why; `toolsight check --set discovery.skills=.` tells what is gone."
 
 
 def places_text(found: Inventory) -> str:
@@ -140,24 +140,12 @@ def skill_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
     yield f"measured: {measured(found.rules)}"
 
 
-def check_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
-    """What is gone because of which line, names that are there twice, and what each list and body has."""
-    gone, by_path = found.faults(skills), found.by_path()
-    for fault in gone:
-        yield from _fault(fault, len(by_path[fault.skill.path]))
-    yield from _duplicates(found, skills)
-    for skill in skills:
-        every = by_path[skill.path]
-        lists, bodies = (Numbers(states) for states in ((o.state for o in every), (o.body for o in every)))
-        told = ", ".join(f"{state} in {number}" for state, number in sorted(lists.items()))
-        loaded = ", ".join(f"{body} in {number}" for body, number in bodies.items() if body) or "nowhere"
-        yield f"{skill.path}: list: {told or 'nowhere'}; body: {loaded}"
-    yield f"{count(len(skills), 'skill')}, {len({one.skill.path for one in gone})} gone in a client"
+def check_findings(folder: Path, clients: Collection[str]) -> Iterator[tuple[Path | None, int, str, str]]:
+    """What a check says of a folder's skills in these clients: file, line, sentence, and proof.
 
-
-def check_findings(folder: Path) -> Iterator[tuple[Path | None, int, str, str]]:
-    """What a check says of a folder's skills: file, line, sentence, and proof; no file for a shared name."""
-    found = Inventory.of(folder, Path.home(), tuple(RULES.values()))
+    There is no file for a name that several skills share.
+    """
+    found = Inventory.of(folder, Path.home(), [rule for name, rule in RULES.items() if name in clients])
     by_path = found.by_path()
     for fault in found.faults(found.skills):
         head, *lines = map(str.strip, _fault(fault, len(by_path[fault.skill.path])))

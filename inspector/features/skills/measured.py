@@ -102,7 +102,7 @@ def _text_of(known: Shown) -> str:
 
 def _held(known: Shown, text: str, others: Sequence[str], added: str) -> Held:
     """How much of a skill stands in what its folder added to the request, beyond what others begin with."""
-    kept = _longest(text, added)
+    kept = len(text[: _longest(text, added)].rstrip())
     alike = max((_longest(text, f"\0{one}", "\0") for one in others if one != text), default=0)
     if kept and kept >= min(max(alike + 1, _LEAST), len(text)):
         return Held(known, State.WHOLE if kept == len(text) else State.CUT, kept)

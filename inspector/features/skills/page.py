@@ -11,7 +11,6 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
-from textual.widget import Widget
 
 from inspector.app.draw.line import MUTED
 from inspector.app.draw.table import report_lines
@@ -30,7 +29,7 @@ from inspector.features.skills.feature import SKILLS
 from inspector.features.skills.inventory import Inventory
 from inspector.features.skills.shown import Shown, State
 from inspector.tokens.counter import TiktokenCounter
-from widgets import Column, Record, RecordList
+from widgets import Column, Record, RecordList, visible
 
 READING = "Reading the skills of this folder and of HOME …"
 NOT_HERE = "This session cannot read skills. Use `toolsight skills`."
@@ -70,14 +69,11 @@ class SkillsScreen(ReadingPage):
     page = "skills"
     CSS_PATH = "page.tcss"
     AUTO_FOCUS = "#skills RecordRows"
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("t", "other_list", "clients/skills", id="skills.list"),
-        Binding("r", "again", "reload", id="skills.again"),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("r", "again", "reload", id="skills.again")]
     help_lines: ClassVar[tuple[str, ...]] = (
         "What real clients list of the skills (SKILL.md) that stand where they look: ✓ whole, ✂ cut,",
         "~ name alone, ∅ hidden, ✕ gone. Below is the skill under the cursor in each client, and why.",
-        "t goes to the clients: what the list of each costs in its first request, and every skill in it.",
+        "tab goes to the clients: what the list of each costs in its first request, and every skill in it.",
         "list tok: an estimate, but for Claude Code and Codex. body tok: what a skill takes once loaded.",
         "enter reads what is below, y copies the path, r reads the files again.",
     )
@@ -111,7 +107,7 @@ class SkillsScreen(ReadingPage):
         self._found, self._costs, by_path = found, lists, found.by_path()
         self.say(NONE)
         if found.skills:
-            self.write(Content.assemble(places_text(found), (f"   {_LEGEND}", MUTED)))
+            self.write(Content.assemble(visible(places_text(found)), (f"   {_LEGEND}", MUTED)))
         self.list.records = tuple(
             Record(
                 str(one.path),
@@ -150,14 +146,9 @@ class SkillsScreen(ReadingPage):
             report = client_report(self._found, next(one for one in self._costs if one.rule.client == key))
         elif self.key:
             wanted = [one for one in self._found.skills if str(one.path) == self.key]
-            reading.border_title = Content(f"{wanted[0].name} in each client")
+            reading.border_title = Content(f"{visible(wanted[0].name, newlines=False)} in each client")
             report = skill_report(self._found, wanted)
         self.write(Content("\n").join(report_lines(report, self.width)), "#detail")
-
-    def action_other_list(self) -> None:
-        """Go from the skills to the clients, or back."""
-        to: Widget = self.list if self.clients.has_focus_within else self.clients
-        to.focus()
 
     def opened(self, key: str) -> None:  # noqa: ARG002 - it is shown already
         self.action_read()

@@ -135,8 +135,8 @@ def _instead(how: str, skill: Skill) -> str:
             return next(filter(None, lines), "").lstrip("# ")
         case "heading":
             return next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
-        case "first paragraph":
-            return "\n".join(lines).strip().partition("\n\n")[0]
+        case "text":
+            return " ".join(line for line in lines if line and not line.startswith("#"))
         case "joined items":
             return ", ".join(skill.items)
         case "Python list":

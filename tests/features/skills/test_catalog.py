@@ -81,7 +81,23 @@ def test_a_check_says_what_is_gone_because_of_which_line_and_who_wins(
     twice = told["skill-twice", "notes: 2 skills share this name, with 2 different texts. Clients show:"]
     assert twice.endswith("/home/.claude/skills/notes/SKILL.md: opencode")
     assert {name for name, _ in told} == {"skill-gone", "skill-twice"}
+    (project / ".agents/skills/blank/SKILL.md").unlink()
     assert toolsight("check", "--no-model", "--fail-on", "warning", *HERE).exit_code == 3
+    assert toolsight("check", "--no-model", "--fail-on", "warning", "--client", "codex", *HERE).exit_code == 0
+
+
+def test_a_check_names_what_is_lost_with_an_emptied_folder(toolsight: Toolsight, project: Path) -> None:
+    write(project / ".agents/skills", "free", "---\nname: free\ndescription: It.\nlicense: 2.0\n---\n")
+    printed = toolsight("check", "--no-model", "--client", "openhands", *HERE).stdout
+    assert "free/SKILL.md:4: license is not text (2.0)" in printed
+    assert "3 other skills with it in openhands" in printed
+
+
+def test_a_check_shows_what_controls_a_terminal(toolsight: Toolsight, project: Path) -> None:
+    write(project / ".agents/skills", "bad", "---\nname: bad\ndescription: Re\x1b[2Jd\n---\n")
+    printed = toolsight("check", "--no-model", *HERE).stdout
+    assert "bad/SKILL.md:3: not YAML" in printed
+    assert "description: Re\\x1b[2Jd" in printed
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""`toolsight skills`: of folders, of one skill, as a check, and of servers."""
+"""`toolsight skills`: of folders, of one skill, and of servers."""
 
 import json
 import sys
@@ -66,29 +66,9 @@ def test_one_skill_is_explained_in_each_place(toolsight: Toolsight, project: Pat
     assert "gemini-cli 0.61.0" in printed
 
 
-@pytest.mark.usefixtures("project")
-def test_a_check_quotes_the_line_and_fails(toolsight: Toolsight) -> None:
-    done = toolsight("skills", "--check")
-    assert done.exit_code == 3
-    assert "colon/SKILL.md:3: value with a colon needs quotes" in done.stdout
-    assert "    description: Use it when: asked" in done.stdout
-    assert "gone in 6 of 11 clients because of this (4 say nothing): copilot-cli" in done.stdout
-    assert "list: gone in 6, whole in 5; body: whole in 5" in done.stdout
-    assert toolsight("skills", "--check", "--client", "codex").exit_code == 0
-    done = toolsight("skills", "notes", "--check")
-    assert (done.exit_code, done.stdout.splitlines()[-1]) == (0, "2 skills, 0 gone in a client")
-
-
-def test_a_check_names_what_is_lost_with_an_emptied_folder(toolsight: Toolsight, project: Path) -> None:
-    write(project / ".agents/skills", "dear", "---\nname: dear\ndescription: It.\nlicense: 2.0\n---\n")
-    printed = toolsight("skills", "--check", "--client", "openhands").stdout
-    assert "license is not text (2.0)" in printed
-    assert "2 other skills with it in openhands" in printed
-
-
 def test_what_a_skill_says_cannot_control_the_terminal(toolsight: Toolsight, tmp_path: Path) -> None:
     write(tmp_path / "many", "bad", '---\nname: "\\e[31mbad"\ndescription: "\\e]0;x\\a now"\n---\n!`rm x`\n')
-    for words in ((), ("bad",), ("--check",)):
+    for words in ((), ("bad",)):
         printed = toolsight("skills", str(tmp_path / "many"), *words).stdout
         assert "\x1b" not in printed
         assert "\\x1b" in printed
@@ -96,13 +76,6 @@ def test_what_a_skill_says_cannot_control_the_terminal(toolsight: Toolsight, tmp
         "!`rm x` once it is loaded: claude-code, openhands"
         in toolsight("skills", str(tmp_path / "many"), "bad").stdout
     )
-
-
-def test_a_check_shows_what_controls_a_terminal(toolsight: Toolsight, tmp_path: Path) -> None:
-    write(tmp_path / "many", "bad", "---\nname: bad\ndescription: Re\x1b[2Jd\n---\n")
-    printed = toolsight("skills", str(tmp_path / "many"), "--check").stdout
-    assert "bad/SKILL.md:3: not YAML" in printed
-    assert "description: Re\\x1b[2Jd" in printed
 
 
 @pytest.mark.usefixtures("project")

@@ -32,7 +32,7 @@ async def test_a_skill_shows_each_client_and_a_client_each_skill() -> None:
         await until(pilot, lambda: "deploy in each client" in seen(pilot))
         assert "4 skills: .agents/skills 3, .claude/skills 1" in seen(pilot)
         assert "✕ gone   line 3; value with a colon needs quotes" in seen(pilot)
-        await pilot.press("t", *["down"] * 6)
+        await pilot.press("tab", *["down"] * 6)
         await until(pilot, lambda: "all skills in cline-cli" in seen(pilot))
         assert "2 of 2" not in seen(pilot)
         assert "the tool's description, names alone" in seen(pilot)
