@@ -94,9 +94,20 @@ class Workbench(RunningSession):
             await self.reconnect(server)
         return was_signed_in
 
-    async def sign_in_documents(self, server: str) -> tuple[Fetched, ...]:
-        """What a client fetches before anybody signs in to a server. Raises ToolsightError."""
-        return await self._sign_ins.documents(self._remote(server))
+    async def documents(self, server: str) -> tuple[Fetched, ...]:
+        """What a client can fetch before it connects to a server: of a sign-in that is wanted, else its card.
+
+        Raises ToolsightError.
+        """
+        if self.state.servers[server].needs_login:
+            return await self._sign_ins.documents(self._remote(server))
+        spec = next((one for one in self.configuration.servers if one.name == server and one.is_http), None)
+        if spec is None:
+            return ()
+        # It takes a while to import.
+        from inspector.mcp.client.card import card_documents
+
+        return await card_documents(spec, self.state.servers[server].info)
 
     @property
     def _sign_ins(self) -> McpConnector:

@@ -183,7 +183,7 @@ def session_steps(
 ) -> Iterator[Step]:
     """The steps behind the entry: how the server starts, what it lists, what the client makes of that.
 
-    `documents` are those of a sign-in that is wanted. The session searches as the client does.
+    `documents` are those of a sign-in that is wanted, or the card. The session searches as the client does.
     """
     state = session.state.servers[server]
     spec = next(one for one in session.configuration.servers if one.name == server)
@@ -202,6 +202,8 @@ def session_steps(
         yield Step(name, LOST, told, state.hint, place)
         return
     yield Step("start", WORKS, f"ready after {milliseconds(state.milliseconds)}")
+    for one in documents:
+        yield Step("card", LOOK if one.fault else WORKS, str(one), one.hint)
     tools = [tool for tool in session.catalog.seen if tool.server == server]
     yield from _listed(state, deliver(client, listed_in(session), server)[0] if client is not None else None)
     if spec.rule == ServerRule():

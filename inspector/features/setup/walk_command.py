@@ -71,6 +71,5 @@ async def _walked(name: str, client: Client | None, chosen: Options) -> list[Ste
     async with headless(options, opened.only(name), tell_problems=False) as bench:
         for one in follows:
             await search_as(bench, one)
-        wants = bench.state.servers[name].needs_login
-        documents = await bench.sign_in_documents(name) if wants else ()
+        documents = await bench.documents(name)
         return [*before, *until_lost(session_steps(bench, name, client, documents))]

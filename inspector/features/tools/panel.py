@@ -191,7 +191,7 @@ class ServerPanel(InContext, ViewPanel):
             return until_lost([*entry, *session_steps(session, name, None, documents)])
 
         async def walk(_job: Job) -> list[Step]:
-            documents = await self.commands.sign_in_documents(name) if server.needs_login else ()
+            documents = await self.commands.documents(name)
             return await asyncio.to_thread(steps, documents)
 
         def show(found: list[Step]) -> None:

@@ -160,6 +160,15 @@ async def test_of_a_sign_in_the_document_at_fault_ends_the_walk() -> None:
     assert (steps[-1].found, steps[-1].cure) == (str(documents[1]), "Name it.")
 
 
+@pytest.mark.parametrize(("fault", "sign"), [("", "works"), ("it says version 1, the server 2", "look")])
+async def test_a_card_is_a_step_that_loses_nothing(fault: str, sign: str) -> None:
+    card = Fetched("its card", "http://h/mcp/server-card", 200, "a/shop 1", fault, "Make it again.")
+    async with connected(servers={"shop": MemoryServer([TOOL])}, configuration=_own()) as rig:
+        steps = until_lost(session_steps(rig.bench, "shop", None, (card,)))
+    [step] = [one for one in steps if one.name == "card"]
+    assert (step.sign, step.found, steps[-1].name) == (sign, str(card), "list_changed")
+
+
 @given(st.lists(st.text("abc", min_size=1, max_size=3), min_size=1, max_size=5, unique=True), st.data())
 def test_a_servers_line_is_found_in_json_toml_and_yaml(names: list[str], data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(names))
