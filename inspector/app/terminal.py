@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TextIO, TypeGuard, cast
 
 from textual import events
+from textual._styles_cache import StylesCache
 from textual.app import App, ReturnType
 from textual.cache import LRUCache
 from textual.css.model import RuleSet
@@ -65,6 +66,8 @@ MOST_BYTES, MOST_BREAKS = 200_000, 20_000
 _MOST = f"An input holds at most {byte_size(MOST_BYTES)}."
 _BREAK = expression(r"[\n\r\t]")
 _MOST_SHEETS = 1024
+# Its cache keeps a thousand widgets that are gone, with their lines, unless it is one of the class.
+cast("Any", StylesCache).get_inner_outer = classmethod(cast("Any", StylesCache.get_inner_outer))
 
 
 class Styles(Stylesheet):
@@ -127,7 +130,7 @@ class TerminalApp(App[ReturnType]):
                 await _reached(self)
                 await self._answered()
         finally:
-            self.holds_keys = False
+            self.holds_keys, self._at = False, None
 
     async def _answered(self) -> None:
         """Wait until a key has gone from what had the focus up to the app, and what that led to is done."""

@@ -3,7 +3,7 @@
 import asyncio
 import gc
 import weakref
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from textual.css.model import RuleSet
 from textual.css.parse import parse
 from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
+from textual.widgets import Static
 
 from inspector.app.app import ToolsightApp
 from inspector.app.command import COMMANDS
@@ -234,12 +235,16 @@ async def test_what_was_opened_above_a_page_is_gone_once_it_is_closed() -> None:
         for key in ("ctrl+o", "question_mark"):
             await pilot.press(key)
             await until(pilot, lambda: len(app.screen_stack) == 2)
-            closed = weakref.ref(app.screen)
+            assert seen(pilot)
+            kept: list[Callable[[], object]] = [weakref.ref(app.screen)]
+            kept += [weakref.ref(one._styles_cache) for one in app.screen.query(Static)]
+
+            def is_gone(refs: Sequence[Callable[[], object]] = kept) -> bool:
+                gc.collect()
+                return not any(ref() is not None for ref in refs)
+
             await pilot.press("escape")
-            await until(pilot, lambda: len(app.screen_stack) == 1)
-            await pilot.pause()
-            gc.collect()
-            assert closed() is None, key
+            await until(pilot, is_gone)
 
 
 def test_a_style_sheet_is_read_once_for_a_theme(monkeypatch: pytest.MonkeyPatch) -> None:
