@@ -43,7 +43,7 @@ class Held(Struct, frozen=True):
         if self.known.state in (State.HIDDEN, State.GONE):
             return self.state is State.GONE
         is_cut = self.state is State.CUT
-        return self.state is self.known.state and (not is_cut or self.kept == len(self.known.text))
+        return self.state is self.known.state and (not is_cut or self.kept == len(_plain(self.known.text)))
 
 
 _COLUMNS = (

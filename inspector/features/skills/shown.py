@@ -176,7 +176,8 @@ def entry_line(one: Shown, text: str | None = None) -> str:
         text = text.replace("<", "&lt;").replace(">", "&gt;")
     is_other = rule.named == "folder" and skill.name != one.name
     name = f"{one.name} ({skill.name})" if is_other else one.name
-    path = skill.path.relative_to(skill.place.path) if rule.cost.place else ""
+    is_short = "{place}" in rule.cost.place
+    path = skill.path.relative_to(skill.place.path) if is_short else skill.path
     template = rule.cost.line if shown or not rule.cost.bare else rule.cost.bare
     return template.format(name=name, text=text, path=path)
 

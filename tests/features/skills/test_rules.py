@@ -42,11 +42,11 @@ ROWS: dict[str, tuple[str, str, str]] = {
     "1,121 characters": (
         _md(about=f"description: {'a' * 1_121}"),
         "odd",
-        "x 1021 x x x - n x 246 x 1024 400 x 77",
+        "x 1021 x x x - n x 247 x 1023 400 x 77",
     ),
     "3,612 characters": (
         *(_md(about=f"description: {'a' * 3_612}"), "odd"),
-        "1535 1021 x x x - n x 246 x 1024 400 x 77",
+        "1535 1021 x x x - n x 247 x 1023 400 x 77",
     ),
     "no description": (_md(about=""), "odd", "x - - - - x n - - - - x - n"),
     "no front matter": (_BODY, "odd", "x - - - - - n - - - - x - -"),
