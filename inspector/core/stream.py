@@ -15,26 +15,20 @@ from inspector.schema.schema import ModelFeatures
 Listener = Callable[[Record], None]
 
 
-class Session:
-    """Numbers and stores events; listeners see an event only after it is stored."""
+class Session(Struct, eq=False):
+    """Numbers and stores events; listeners see an event only after it is stored.
 
-    def __init__(
-        self,
-        session_id: str,
-        store: EventStore,
-        clock: Clock,
-        redactor: Redactor,
-        listeners: Sequence[Listener] = (),
-    ) -> None:
-        """`listeners` get every record; the list is the caller's, who may change it."""
-        self.id = session_id
-        self.listeners = listeners
-        self.state = SessionState()
-        self._store = store
-        self._clock = clock
-        self.redactor = redactor
-        self._followers: list[tuple[Listener, Collection[str]]] = []
-        self._seq = 0
+    `listeners` get every record; the list is the caller's, who may change it.
+    """
+
+    id: str
+    _store: EventStore
+    _clock: Clock
+    redactor: Redactor
+    listeners: Sequence[Listener] = ()
+    state: SessionState = SessionState()
+    _followers: list[tuple[Listener, Collection[str]]] = []
+    _seq: int = 0
 
     def emit(self, event: Event) -> None:
         """Redact, store and apply an event, then notify. Raises StoreError and changes nothing on failure."""

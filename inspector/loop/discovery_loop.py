@@ -6,6 +6,7 @@ from functools import partial
 from itertools import islice
 from typing import Protocol
 
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from inspector.core.error import ModelError, refusal
@@ -98,35 +99,22 @@ def _line(state: SessionState, tool: str, why: Sequence[str]) -> str:
     return f"{tool}: {shortened('; '.join(why), _LONGEST_REASONS)}. {advice}"
 
 
-class DiscoveryLoop:
+class DiscoveryLoop(Struct, eq=False):
     """Holds the conversation as sent to the model and continues it, one user message at a time."""
 
-    def __init__(
-        self,
-        session: Session,
-        binder: Binder,
-        dispatcher: Dispatcher,
-        clock: Clock,
-        live: Live,
-        *,
-        guards: tuple[IterationGuard, RedundancyDetector],
-        servers: ChatServers,
-        inertia: Inertia,
-        retry: ModelRetry,
-    ) -> None:
-        self.messages: tuple[Message, ...] = ()
-        self._offered: frozenset[str] = frozenset()
-        self._turn = asyncio.Lock()
-        self._session = session
-        self._binder = binder
-        self._headroom = Headroom(session, binder)
-        self._dispatcher = dispatcher
-        self._clock = clock
-        self._live = live
-        self._guards = guards
-        self._servers = servers
-        self._inertia = inertia
-        self._retry = retry
+    _session: Session
+    _binder: Binder
+    _headroom: Headroom
+    _dispatcher: Dispatcher
+    _clock: Clock
+    _live: Live
+    _guards: tuple[IterationGuard, RedundancyDetector]
+    _servers: ChatServers
+    _inertia: Inertia
+    _retry: ModelRetry
+    messages: tuple[Message, ...] = ()
+    _offered: frozenset[str] = frozenset()
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def run(self, text: str) -> TurnEnded:
         """Answer one user message, after those that came before. Canceling the task ends the turn cleanly."""
@@ -321,14 +309,7 @@ class Chat:
         self.redundancy = RedundancyDetector(live)
         watch = LoopWatch(session, self.iteration, clock, live)
         search = SearchTools(
-            session,
-            binder=binder,
-            watch=watch,
-            redundancy=self.redundancy,
-            clock=clock,
-            live=live,
-            inertia=inertia,
-            further=further,
+            session, binder, watch, self.redundancy, clock, live, inertia=inertia, further=further
         )
         rejections = Rejections(session, binder, watch, live)
         around = Around(
@@ -339,11 +320,12 @@ class Chat:
         self.loop = DiscoveryLoop(
             session,
             binder,
+            Headroom(session, binder),
             self.dispatcher,
             clock,
             live,
-            guards=(self.iteration, self.redundancy),
-            servers=servers,
-            inertia=inertia,
-            retry=ModelRetry(session, live, clock, sleep),
+            (self.iteration, self.redundancy),
+            servers,
+            inertia,
+            ModelRetry(session, live, clock, sleep),
         )

@@ -16,6 +16,7 @@ from pathlib import Path, PurePath, PureWindowsPath
 import anyio
 from anyio.streams.memory import MemoryObjectSendStream
 from mcp.shared.message import SessionMessage
+from msgspec import Struct, field
 
 from inspector.config.program import child_environment, file_to_start
 from inspector.core.error import ConnectError, ServerExited
@@ -41,27 +42,18 @@ _CONTAINERS = ("docker", "podman", "nerdctl")
 _INTERACTIVE = re.compile(r"--interactive(=true)?|-[a-z]*i[a-z]*")
 
 
-class StdioChannel:
-    """One run of a server's command."""
+class StdioChannel(Struct, eq=False):
+    """One run of a server's command; the reaper ends its process if this one is killed."""
 
-    def __init__(
-        self,
-        spec: ServerSpec,
-        environment: Mapping[str, str],
-        stderr: StderrLog,
-        reader: Reader,
-        reaper: Reaper | None,
-    ) -> None:
-        """`reaper` ends the process if this one is killed."""
-        self.ended = asyncio.Event()
-        self._spec = spec
-        self._environment = environment
-        self._stderr = stderr
-        self._reader = reader
-        self._reaper = reaper
-        self._child: _Child | None = None
-        self._died = False
-        self._exit_code: int | None = None
+    _spec: ServerSpec
+    _environment: Mapping[str, str]
+    _stderr: StderrLog
+    _reader: Reader
+    _reaper: Reaper | None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
+    _child: "_Child | None" = None
+    _died: bool = False
+    _exit_code: int | None = None
 
     def stderr_tail(self) -> str:
         return self._stderr.tail()

@@ -11,6 +11,7 @@ from typing import TypeVar
 from mcp import ClientSession, MCPError, types
 from mcp_types import INVALID_REQUEST
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from msgspec import Struct, field
 
 from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
 from inspector.core.events import SessionRenewed
@@ -41,25 +42,19 @@ def is_lost(error: Exception) -> bool:
     return isinstance(error, MCPError) and isinstance(error.data, dict) and _LOST in error.data
 
 
-class ServerSession:
-    """The session that requests are made in. Requests that find it lost share the one that follows it."""
+class ServerSession(Struct, eq=False):
+    """The session that requests are made in. Requests that find it lost share the one that follows it.
 
-    def __init__(
-        self,
-        server: str,
-        host: Host,
-        session: ClientSession,
-        seconds: float,
-        begun: Callable[[], Awaitable[None]],
-    ) -> None:
-        """A new session may take `seconds` to begin; `begun` reads what a server lists in it."""
-        self._server = server
-        self._host = host
-        self._session = session
-        self._seconds = seconds
-        self._begun = begun
-        self._number = 0
-        self._beginning = asyncio.Lock()
+    A new session may take `_seconds` to begin; `_begun` reads what a server lists in it.
+    """
+
+    _server: str
+    _host: Host
+    _session: ClientSession
+    _seconds: float
+    _begun: Callable[[], Awaitable[None]]
+    _number: int = 0
+    _beginning: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def within(self, request: Callable[[], Awaitable[T]]) -> T:
         """What a request gives; if its session was lost, what it gives in a new one.

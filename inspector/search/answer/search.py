@@ -198,17 +198,14 @@ def _clearly_first(ranking: Ranking) -> int | None:
     return order[0] if best > 0 and all(other <= NEAR * best for other in others) else None
 
 
-class ToolSearch:
+class ToolSearch(Struct, frozen=True, dict=True):
     """Searches one index with one ranker."""
 
-    def __init__(
-        self, index: ToolIndex, names: NameIndex, ranker: Ranker, rules: SearchRules, clock: Clock
-    ) -> None:
-        self._index = index
-        self._names = names
-        self._ranker = ranker
-        self._rules = rules
-        self._clock = clock
+    _index: ToolIndex
+    _names: NameIndex
+    _ranker: Ranker
+    _rules: SearchRules
+    _clock: Clock
 
     def run(self, request: SearchRequest, *, load: bool = True, misses: int = MISSES_KEPT) -> SearchAnswer:
         """Answer a request; with `load=False` nothing is loaded."""

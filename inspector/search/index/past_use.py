@@ -54,25 +54,20 @@ def used(calls: Iterable[PastCall], whose: Whose, now: float) -> PastUse:
     return PastUse(whose.persona, {tool: use for tool, use in uses.items() if use.weight >= _LEAST_USE})
 
 
-class UseReader:
-    """Keeps the past use of the session's persona read. Whatever fails, searches go on without it."""
+class UseReader(Struct, eq=False):
+    """Keeps the past use of the session's persona read. Whatever fails, searches go on without it.
 
-    def __init__(
-        self,
-        read: Callable[[], Iterable[PastCall]],
-        whose: Callable[[], Whose],
-        refresh: Callable[[], None],
-        clock: Clock,
-    ) -> None:
-        """`read` is called in a thread, once for each persona; `refresh` when `past` is another."""
-        self.past = NOTHING_USED
-        self._read = read
-        self._whose = whose
-        self._refresh = refresh
-        self._clock = clock
-        self._wanted: Whose | None = None
-        self._is_closed = False
-        self._task: asyncio.Task[None] | None = None
+    `_read` is called in a thread, once for each persona; `_refresh` when `past` is another.
+    """
+
+    _read: Callable[[], Iterable[PastCall]]
+    _whose: Callable[[], Whose]
+    _refresh: Callable[[], None]
+    _clock: Clock
+    past: PastUse = NOTHING_USED
+    _wanted: Whose | None = None
+    _is_closed: bool = False
+    _task: asyncio.Task[None] | None = None
 
     def follow(self) -> None:
         """Read what the session's persona used, unless it is read."""
