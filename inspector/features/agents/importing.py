@@ -144,30 +144,23 @@ class Importer(Struct, eq=False):
 
     def follow(self, *, file: str, at: float = 0.0, agent: str = "", is_live: bool = True) -> "Following":
         """Import entry by entry; `is_live` as an agent writes them, whoever else is writing the session."""
-        return Following(self._store, self._counter_for, (file, at, agent), is_live=is_live)
+        return Following(self._store, self._counter_for, file, at, agent, is_live)
 
 
-class Following:
-    """An import that goes on: each entry's new records are returned."""
+class Following(Struct, eq=False):
+    """An import that goes on: each entry's new records are returned; those without a time have `_at`."""
 
-    def __init__(
-        self,
-        store: EventStore,
-        counter_for: Callable[[str], TokenCounter],
-        source: tuple[str, float, str],
-        *,
-        is_live: bool,
-    ) -> None:
-        """`source` is the file's name, the time of records that have none, and the agent."""
-        self._is_live = is_live
-        self._store = store
-        self._counter_for = counter_for
-        self._file, self._at, self._agent = source
-        self._done = Imported()
-        self._open: dict[str, _Open] = {}
-        self._current: _Open | None = None
-        self._waiting: Begun | None = None
-        self._first = ""
+    _store: EventStore
+    _counter_for: Callable[[str], TokenCounter]
+    _file: str
+    _at: float
+    _agent: str
+    _is_live: bool
+    _done: Imported = field(default_factory=Imported)
+    _open: "dict[str, _Open]" = {}
+    _current: "_Open | None" = None
+    _waiting: Begun | None = None
+    _first: str = ""
 
     def take(self, entry: Entry) -> list[Record]:
         """Take one entry, and return the records that are new to the store. Raises StoreError."""

@@ -10,6 +10,8 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
+from msgspec import Struct, field
+
 from inspector.core.error import ToolsightError
 from inspector.core.ranking import IndexPhase, IndexState
 from inspector.core.tool import Tool
@@ -27,39 +29,34 @@ _GATHERING = 0.2
 _REPORT_EVERY = 0.05
 
 
-class Embedding:
+class Embedding(Struct, eq=False):
     """Keeps the vectors of one index complete.
 
-    `refresh` is called when searches can use new vectors, in a thread.
+    `_refresh` is called when searches can use new vectors, in a thread; `_calm` waits until there is time for
+    what takes long.
 
     The summaries of all tools are embedded first, so that every tool can be compared.
     """
 
-    def __init__(
-        self,
-        semantics: Semantics,
-        refresh: Callable[[], None],
-        report: Callable[[IndexState], None],
-        calm: Callable[[], Awaitable[None]],
-    ) -> None:
-        """`calm` waits until there is time for what takes long."""
-        self._semantics = semantics
-        self._refresh = refresh
-        self._report = report
-        self._calm = calm
-        self._calming: asyncio.Future[None] | None = None
-        self._is_awaited = asyncio.Event()
-        self._current: Callable[[], ToolIndex] | None = None
-        self._queue: dict[Key, Callable[[], str]] = {}
-        self._recalled: set[Key] = set()
-        self._total = 0
-        self._reported = 0
-        self._summaries = 0
-        self._is_prepared = False
-        self._is_cancelled = False
-        self._is_closed = False
-        self._task: asyncio.Task[None] | None = None
-        self._thread = ThreadPoolExecutor(1, "embedding", initializer=_give_way)
+    _semantics: Semantics
+    _refresh: Callable[[], None]
+    _report: Callable[[IndexState], None]
+    _calm: Callable[[], Awaitable[None]]
+    _calming: asyncio.Future[None] | None = None
+    _is_awaited: asyncio.Event = field(default_factory=asyncio.Event)
+    _current: Callable[[], ToolIndex] | None = None
+    _queue: dict[Key, Callable[[], str]] = {}
+    _recalled: set[Key] = set()
+    _total: int = 0
+    _reported: int = 0
+    _summaries: int = 0
+    _is_prepared: bool = False
+    _is_cancelled: bool = False
+    _is_closed: bool = False
+    _task: asyncio.Task[None] | None = None
+    _thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(1, "embedding", initializer=_give_way)
+    )
 
     def follow(self, current: Callable[[], ToolIndex]) -> None:
         """Embed what the current index lacks, instead of what an earlier one did; it is read in a thread."""
