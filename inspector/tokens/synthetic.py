@@ -138,7 +138,8 @@ def _proxy(what: str, where: str) -> dict[str, Any]:
     )
 
 
-_CALL_FOUND = _proxy("that search_tools found", "the search result")
+CALL_FOUND: Final = _proxy("that search_tools found", "the search result")
+"""The definition of `call_tool` where tools are found by a search."""
 _CALL_OFFERED = _proxy("whose definition is given", "the note before the user's message")
 
 
@@ -151,7 +152,7 @@ class Proxy(SyntheticTool):
     def definition(self, catalog: Catalog, state: SessionState, delivery: str) -> dict[str, Any] | None:
         if not has_proxy(delivery) or delivery == CODE or not catalog.deferred_ids:
             return None
-        return _CALL_FOUND if state.has_search else _CALL_OFFERED
+        return CALL_FOUND if state.has_search else _CALL_OFFERED
 
     def answer(
         self, calls: Sequence[ToolCall], _beside: Sequence[str], _host: Host

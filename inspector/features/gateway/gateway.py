@@ -2,25 +2,31 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from mcp import MCPError, types
 from mcp.types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from msgspec.structs import replace
 
 from inspector.core.events import CatalogBuilt, ClientListed, Record, ToolEvicted, ToolLoaded
 from inspector.core.message import ToolCall
+from inspector.core.number import plural
+from inspector.core.server import ServerPhase
+from inspector.core.text import paragraphs
 from inspector.features.gateway.asking import ClientElicitor, Context, Waiting
-from inspector.features.gateway.entries import Names, entries, entry
+from inspector.features.gateway.entries import Names, entries, entry, own_entry
 from inspector.features.gateway.news import News
 from inspector.features.gateway.offers import ServerOffers
 from inspector.schema.json_value import JsonObject, as_object, as_text, compact
 from inspector.session.workbench import Workbench
-from inspector.tokens.synthetic import Answer
+from inspector.tokens.manifest import SEARCH_TOOLS, search_tools_definition
+from inspector.tokens.synthetic import CALL_FOUND, Answer
 
-# Seconds from the start in which requests wait for servers that connect; a list that changes later is told.
-_WAITS = 20.0
+# Seconds from the start in which requests wait for servers that connect. Clients give up on a list sooner
+# than on a call: Claude Code's `mcp list` after some five. A list that changes later is told.
+_WAITS, _LISTS_WAIT = 20.0, 3.0
+_ALWAYS = "always"
 # What results of 2026-07-28 have to have: a list is asked for anew each time, as it may have changed.
 _ENVELOPE, _UNCACHED = {"resultType": "complete"}, {"ttlMs": 0, "cacheScope": "private"}
 _CACHED = frozenset(
@@ -46,7 +52,7 @@ class Gateway:
         self._told: list[JsonObject] | None = None
         self._calls = 0
         self._is_looking = False
-        self._until = asyncio.get_running_loop().time() + _WAITS
+        self._begun = asyncio.get_running_loop().time()
         bench.subscribe(self._on_record)
 
     @property
@@ -62,7 +68,7 @@ class Gateway:
     async def answer(self, context: Context) -> JsonObject:
         """Answer a request of a client, or ask for more of a client of 2026-07-28."""
         self._news.add(context.session)
-        await self._settled()
+        await self._settled(_LISTS_WAIT if context.method.endswith("/list") else _WAITS)
         if state := as_object(context.params).get("requestState"):
             waiting = self._elicitor.asked(state)
             waiting.resume(context)
@@ -78,11 +84,15 @@ class Gateway:
         with self._elicitor.waits(waiting):
             return await self._methods[waiting.context.method](waiting)
 
-    async def _settled(self) -> None:
+    async def _settled(self, seconds: float) -> None:
         """Wait until the servers are connected, but not for one that hangs."""
-        left = max(self._until - asyncio.get_running_loop().time(), 0)
-        with suppress(TimeoutError):
+        left = max(self._begun + seconds - asyncio.get_running_loop().time(), 0)
+        try:
             await asyncio.wait_for(self._bench.wait_connected(), left)
+        except TimeoutError:
+            # What comes later has to be found: some clients never list again.
+            if self._bench.settings.discovery.auto != _ALWAYS:
+                self._bench.change_setting("discovery.auto", _ALWAYS)
 
     async def _list(self, _waiting: Waiting) -> JsonObject:
         listed = self._listed = self._entries()
@@ -99,7 +109,15 @@ class Gateway:
         return [sum(count(compact(entry)) for entry in each) for each in lists]
 
     def _entries(self) -> list[JsonObject]:
-        return entries(self._bench.next_request(), self._bench.catalog.tools, self._names)
+        listed = entries(self._bench.next_request(), self._bench.catalog.tools, self._names)
+        if not listed and self._connecting:
+            return [own_entry(one["function"]) for one in (search_tools_definition(""), CALL_FOUND)]
+        return listed
+
+    @property
+    def _connecting(self) -> list[str]:
+        servers = self._bench.state.servers.values()
+        return [one.name for one in servers if one.phase is ServerPhase.CONNECTING]
 
     async def _call(self, waiting: Waiting) -> JsonObject:
         params = as_object(waiting.context.params)
@@ -109,7 +127,11 @@ class Gateway:
         self._calls += 1
         call = ToolCall(f"client-{self._calls}", name, arguments)
         waiting.server = self._server_of(call)
-        return result_of(await self._bench.answer(call))
+        answer = await self._bench.answer(call)
+        if name == SEARCH_TOOLS and (connecting := self._connecting):
+            late = f"{', '.join(connecting)} {plural(len(connecting), 'has', 'have')} not connected yet"
+            answer = replace(answer, text=paragraphs(answer.text, f"{late}: search again in a moment."))
+        return result_of(answer)
 
     def _server_of(self, call: ToolCall) -> str:
         """The server that a call goes to, "" for none: `call_tool` names it in its arguments."""

@@ -16,9 +16,10 @@ from pydantic import FileUrl
 
 from inspector.cli.options import Options
 from inspector.core.error import ConfigError
-from inspector.core.events import CallFinished, ClientListed, SearchPerformed, SessionStarted
+from inspector.core.events import CallFinished, ClientListed, SearchPerformed, SessionStarted, SettingsChanged
 from inspector.core.message import ToolResult
 from inspector.core.server import Era, ServerSpec
+from inspector.features.gateway import gateway
 from inspector.features.gateway.asking import ClientElicitor, Waiting
 from inspector.features.gateway.gateway import result_of
 from inspector.features.gateway.news import News
@@ -376,3 +377,23 @@ async def test_what_keeps_such_a_gateway_from_its_session_is_raised(tmp_path: Pa
     with pytest.raises(ConfigError, match=r"none\.json"):
         async with open_gateway(options) as (_, session):
             assert not session.done()
+
+
+async def test_what_connects_late_can_be_found_by_a_client_that_lists_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(gateway, "_WAITS", 0.0)
+    monkeypatch.setattr(gateway, "_LISTS_WAIT", 0.0)
+    config, silent = tmp_path / "mcp.json", [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    entry = {"command": silent[0], "args": silent[1:]}
+    config.write_text(json.dumps({"mcpServers": {"late": entry}}), encoding="utf-8")
+    options = Options(config=config, approve=True, database=tmp_path / "d.db", values=PLAIN)
+    async with client_of(options) as client:
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+        found = text_of(await client.call_tool("search_tools", {"query": "late orders"}))
+    assert listed == ["search_tools", "call_tool"]
+    assert "late has not connected yet" in found
+    with SqliteStore(tmp_path / "d.db") as store:
+        records = store.read(store.sessions()[0].id)
+        changed = [record.event for record in records if isinstance(record.event, SettingsChanged)]
+    assert [event.changed for event in changed] == [("discovery.auto",)]
