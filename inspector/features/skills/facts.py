@@ -12,7 +12,7 @@ from inspector.cli.table import side_by_side
 from inspector.core.number import count
 from inspector.core.report import COUNT, NAME, NOTHING, TENTHS, Block, Column, Fact, Facts, Table, cut
 from inspector.features.skills.cost import Counter, ListCost, list_cost
-from inspector.features.skills.inventory import Duplicate, Fault, Inventory
+from inspector.features.skills.inventory import Duplicate, Inventory
 from inspector.features.skills.rule import RULES, SkillRule
 from inspector.features.skills.shown import Shown, State
 from inspector.features.skills.skill import Skill
@@ -136,7 +136,7 @@ def skill_report(found: Inventory, skills: Sequence[Skill]) -> Iterator[Block]:
             facts.append(Fact("runs", f"{', '.join(skill.commands)} once it is loaded: {who}", warns=True))
         yield Facts(tuple(facts), str(skill.path))
         yield Table.of(_SHOWN, found.by_path()[skill.path])
-    yield from _duplicates(found, skills)
+    yield from chain.from_iterable(map(_duplicate, found.duplicates(skills)))
     yield f"measured: {measured(found.rules)}"
 
 
@@ -147,28 +147,18 @@ def check_findings(folder: Path, clients: Collection[str]) -> Iterator[tuple[Pat
     """
     found = Inventory.of(folder, Path.home(), [rule for name, rule in RULES.items() if name in clients])
     by_path = found.by_path()
-    for fault in found.faults(found.skills):
-        head, *lines = map(str.strip, _fault(fault, len(by_path[fault.skill.path])))
-        yield fault.skill.path, fault.flaw.line, head, "\n".join(lines)
+    for fault in found.faults():
+        path, line, rules = fault.skill.path, fault.flaw.line, fault.clients
+        silent, names = sum(not rule.tells for rule in rules), ", ".join(rule.client for rule in rules)
+        of = count(len(by_path[path]), "client")
+        lines = [shortened(fault.quoted)] if line else []
+        lines.append(f"✕ gone in {len(rules)} of {of} because of this ({silent} say nothing): {names}")
+        for client, number in Numbers(one.rule.client for one in fault.others).items():
+            lines.append(f"✕ {count(number, 'other skill')} with it in {client}")
+        yield path, line, f"{path}{f':{line}' if line else ''}: {fault.flaw}", "\n".join(lines)
     for one in found.duplicates(found.skills):
-        head, *lines = map(str.strip, _duplicate(one))
-        yield None, 0, head, "\n".join(lines)
-
-
-def _fault(fault: Fault, clients: int) -> Iterator[str]:
-    yield f"{fault.skill.path}{f':{fault.flaw.line}' if fault.flaw.line else ''}: {fault.flaw}"
-    if fault.quoted:
-        yield f"    {shortened(fault.quoted)}"
-    silent = sum(not rule.tells for rule in fault.clients)
-    of = count(clients, "client")
-    names = ", ".join(rule.client for rule in fault.clients)
-    yield f"  ✕ gone in {len(fault.clients)} of {of} because of this ({silent} say nothing): {names}"
-    for client, number in Numbers(one.rule.client for one in fault.others).items():
-        yield f"  ✕ {count(number, 'other skill')} with it in {client}"
-
-
-def _duplicates(found: Inventory, skills: Sequence[Skill]) -> Iterator[str]:
-    return chain.from_iterable(map(_duplicate, found.duplicates(skills)))
+        head, *shown = map(str.strip, _duplicate(one))
+        yield None, 0, head, "\n".join(shown)
 
 
 def _duplicate(one: Duplicate) -> Iterator[str]:
@@ -182,21 +172,10 @@ def _duplicate(one: Duplicate) -> Iterator[str]:
 
 
 def inventory_json(found: Inventory, tokens: Counter, skills: Sequence[Skill]) -> dict[str, Any]:
-    """These skills in all clients, the costs of all lists, and what a check says."""
-    lists = [_cost_json(cost) for cost in costs(found, tokens)]
-    winners = (
-        {"skill": one.name, "client": client, "paths": [str(skill.path) for skill in shown]}
-        for one in found.duplicates(skills)
-        for client, shown in one.winners.items()
-    )
-    gone = (
-        {"path": str(one.skill.path), "line": one.flaw.line, "why": str(one.flaw), "quoted": one.quoted}
-        | {"clients": [rule.client for rule in one.clients], "others": len(one.others)}
-        for one in found.faults(skills)
-    )
+    """These skills in all clients, and the costs of all lists."""
     by_path = found.by_path()
     every = [_skill_json(one, by_path[one.path]) for one in skills]
-    return {"skills": every, "lists": lists, "gone": [*gone], "winners": [*winners]}
+    return {"skills": every, "lists": [_cost_json(cost) for cost in costs(found, tokens)]}
 
 
 def _cost_json(cost: ListCost) -> dict[str, Any]:

@@ -68,23 +68,16 @@ class Inventory(Struct, frozen=True):
         found = sorted(self.shown[client], key=lambda one: _BEST.index(one.state), reverse=True)
         return {one.skill.name: one for one in found}
 
-    def faults(self, skills: Sequence[Skill]) -> list[Fault]:
-        """What leaves these out, each cause with all clients."""
+    def faults(self) -> Iterator[Fault]:
+        """What leaves skills out, each cause with all clients."""
         causes: dict[tuple[Path, Flaw], list[Shown]] = {}
         for one in chain.from_iterable(self.shown.values()):
             if one.state is State.GONE and one.flaw is not None:
                 causes.setdefault(((one.by or one.skill).path, one.flaw), []).append(one)
-        wanted = {one.path: one for one in skills}
-        return [
-            Fault(
-                wanted[path],
-                flaw,
-                tuple(one.rule for one in found if one.by is None),
-                tuple(one for one in found if one.by is not None),
-            )
-            for (path, flaw), found in causes.items()
-            if path in wanted
-        ]
+        skills = {one.path: one for one in self.skills}
+        for (path, flaw), found in causes.items():
+            clients = tuple(one.rule for one in found if one.by is None)
+            yield Fault(skills[path], flaw, clients, tuple(one for one in found if one.by is not None))
 
     def duplicates(self, skills: Sequence[Skill]) -> Iterator[Duplicate]:
         """Those of these skills' names that several have, as far as any client finds more than one."""

@@ -73,15 +73,9 @@ def compared(run: Any) -> tuple[JsonObject, Iterator[Block]]:
         "tokens": tokens,
         "known_tokens": cost.tokens,
         "skills": [
-            {
-                "skill": one.known.name,
-                "path": str(one.known.skill.path.relative_to(run.home)),
-                "known": one.known.state,
-                "known_characters": len(one.known.text),
-                "measured": one.state,
-                "characters": one.kept,
-                "agrees": one.agrees,
-            }
+            {"skill": one.known.name, "path": str(one.known.skill.path.relative_to(run.home))}
+            | {"known": one.known.state, "known_characters": len(one.known.text)}
+            | {"measured": one.state, "characters": one.kept, "agrees": one.agrees}
             for one in held
         ],
     }

@@ -52,10 +52,6 @@ CLIENTS = (
 _COLORS = {State.WHOLE: "$text-success", State.CUT: "$text-warning", State.GONE: "$text-error"}
 
 
-def _gone(shown: Sequence[Shown]) -> int:
-    return sum(not one.is_listed for one in shown)
-
-
 def _numbers(shown: Sequence[Shown]) -> Iterator[Content]:
     """Yield how many are in each state."""
     states = Counter(one.state for one in shown)
@@ -105,6 +101,8 @@ class SkillsScreen(ReadingPage):
 
     def _show(self, found: Inventory, lists: Sequence[ListCost], bodies: dict[Path, int]) -> None:
         self._found, self._costs, by_path = found, lists, found.by_path()
+        # What is gone somewhere comes first.
+        gone = {path: sum(one.is_listed for one in shown) - len(shown) for path, shown in by_path.items()}
         self.say(NONE)
         if found.skills:
             self.write(Content.assemble(visible(places_text(found)), (f"   {_LEGEND}", MUTED)))
@@ -115,8 +113,7 @@ class SkillsScreen(ReadingPage):
                 search=f"{one.name} {one.description}",
                 copy=str(one.path),
             )
-            # What is gone somewhere comes first.
-            for one in sorted(found.skills, key=lambda skill: (-_gone(by_path[skill.path]), skill.name))
+            for one in sorted(found.skills, key=lambda skill: (gone[skill.path], skill.name))
         )
         self.clients.records = tuple(
             Record(
