@@ -171,13 +171,6 @@ class MarketplacePage(Destination, frozen=True):
     query: str = ""
 
 
-class ScenarioPage(Destination, frozen=True):
-    """A scenario by the name of its file, to be run now."""
-
-    page = "scenarios"
-    name: str
-
-
 class RacePage(Destination, frozen=True):
     """The race of the conversation's last question, to be started now."""
 

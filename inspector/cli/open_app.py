@@ -33,11 +33,10 @@ _GIVE_WAY_SECONDS = 0.001
 _NEW_OBJECTS = 50_000
 
 
-def open_app(options: Options, *, watch: bool = False, scenario: str = "") -> None:
+def open_app(options: Options, *, watch: bool = False) -> None:
     """Run the app on what `options` name; ask if they name nothing. Raises the error if it cannot open.
 
-    With `watch` a server starts again when its files change; a `scenario` is run in the Lab at once.
-    Raises ConfigError without a terminal.
+    With `watch` a server starts again when its files change. Raises ConfigError without a terminal.
     """
     _require_terminal()
     # Threads read servers and embed while keys are pressed: they give way to the screen after a millisecond.
@@ -49,7 +48,7 @@ def open_app(options: Options, *, watch: bool = False, scenario: str = "") -> No
         if chosen is None:
             return
         async with AsyncExitStack() as stack:
-            app = ToolsightApp(lambda: _start(app, chosen, stack, watch=watch, scenario=scenario), _own_keys)
+            app = ToolsightApp(lambda: _start(app, chosen, stack, watch=watch), _own_keys)
             await shown.run(app)
             if app.failure is not None:
                 raise app.failure
@@ -120,15 +119,13 @@ async def _asked(options: Options, shown: _Shown) -> Options | None:
     return replace(options, config=config, server=chosen.server, demo=chosen.demo)
 
 
-async def _start(
-    app: ToolsightApp, options: Options, stack: AsyncExitStack, *, watch: bool, scenario: str
-) -> "Opened":
+async def _start(app: ToolsightApp, options: Options, stack: AsyncExitStack, *, watch: bool) -> "Opened":
     """Open a workbench with the real adapters; leaving the stack closes it. Raises ConfigError."""
     await asyncio.to_thread(import_module, "inspector.cli.composition")
     from inspector.app.dialogs.approver import ModalApprover
     from inspector.app.dialogs.elicitor import ModalElicitor
     from inspector.app.opening import Opened, SystemClipboard, has_consent
-    from inspector.app.place import ScenarioPage, TracePage
+    from inspector.app.place import TracePage
     from inspector.cli import composition
     from inspector.cli.configuration import as_seen, is_the_demo, whole_configuration
     from inspector.cli.location import source_words
@@ -162,8 +159,8 @@ async def _start(
         clipboard=SystemClipboard(os.environ),
         approves=options.approve,
         elicitor=elicitor,
-        home="session" if scenario or is_the_demo(configuration) else "timeline" if session else "servers",
-        first=ScenarioPage(scenario) if scenario else TracePage(session) if session else None,
+        home="session" if is_the_demo(configuration) else "timeline" if session else "servers",
+        first=TracePage(session) if session else None,
         watches=watch,
         source=source_words(options),
     )

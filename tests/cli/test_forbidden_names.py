@@ -55,7 +55,7 @@ FREE = {
         "--ranker",
         "--env",
     ),
-    *("--assume", "--scenario"),
+    "--assume",
     *("--model", "--api-base", "--profile", "--set", "--input", "--policy"),
 }
 # These show everything, to whom it belongs: they refuse to be told a user.

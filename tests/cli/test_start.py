@@ -58,7 +58,7 @@ async def test_a_session_in_a_file_is_opened_beside_the_persons_own_and_starts_n
     (home / ".mcp.json").write_text('{"mcpServers": {"own": {"command": "true"}}}')
     async with AsyncExitStack() as stack:
         named = replace(options, server=(str(file),))
-        opened = await _start(ToolsightApp(_never), named, stack, watch=False, scenario="")
+        opened = await _start(ToolsightApp(_never), named, stack, watch=False)
         assert opened.first == TracePage("20260101-a")
         assert opened.bench.whole_configuration.servers == ()
         assert not opened.bench.settings.record.max_days, "else a session of 1970 would be forgotten at once"

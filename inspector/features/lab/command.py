@@ -163,16 +163,6 @@ def run_scenarios(
     require_answers(played)
 
 
-def play_named(name: str, setup: Options) -> None:
-    """Play one scenario with its script, and say what was expected of it."""
-    one = NamedScenario.find(name)
-    mine = replace(setup, model=one.script)
-    played = play(one, mine) if is_json() else _played_aloud(one, mine, check=True)
-    if is_json():
-        say_json(played_json(played))
-    require_answers([played])
-
-
 def _played_aloud(one: NamedScenario, setup: Options, *, check: bool) -> Played:
     """Play a scenario; print a line for each record that matters, then the totals."""
     width = terminal_width()

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 from msgspec import Struct
@@ -18,7 +17,7 @@ from textual.widgets import Static
 from inspector.app.base_screen import BaseScreen
 from inspector.app.context import Job
 from inspector.app.draw.line import MUTED, failure_text, joined
-from inspector.app.place import Destination, ScenarioPage, TracePage
+from inspector.app.place import TracePage
 from inspector.app.stream import View
 from inspector.core.events import Record as EventRecord, UserSaid
 from inspector.core.fold.tool import step
@@ -189,29 +188,12 @@ class ScenarioScreen(BaseScreen):
         self._files: Sequence[ScenarioFile] = ()
         self._results: dict[str, ScenarioResult] = {}
         self._progress: Progress | None = None
-        self._wanted = ""
         self._message = Content()
 
     @property
     def lab(self) -> Lab | None:
         """The lab given to this page, else the app's."""
         return self._given if self._given is not None else self.context.parts.get(LAB)
-
-    def arrive(self, destination: Destination) -> None:
-        """Run the scenario that another page, or the command line, names."""
-        match destination:
-            case ScenarioPage(name):
-                self._wanted = name
-                self._run_wanted()
-
-    def _run_wanted(self) -> None:
-        """Run it as soon as the scenarios are read."""
-        keys = [record.key for record in self._scenarios.records]
-        found = next((key for key in keys if self._wanted and Path(key).stem == self._wanted), None)
-        if found is not None:
-            self._wanted = ""
-            self._scenarios.move_to(found)
-            self.action_run()
 
     def body(self) -> ComposeResult:
         yield Static(id="lab-status")
@@ -229,7 +211,6 @@ class ScenarioScreen(BaseScreen):
             self._files = files
             self._scenarios.empty = _NO_SCENARIO if lab is not None else _NO_LAB
             self._show()
-            self._run_wanted()
 
         self.run_job("read", lambda _: lab.scenarios() if lab is not None else (), read, failed=self.fail)
 
