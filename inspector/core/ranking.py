@@ -305,8 +305,9 @@ class SearchReport(Struct, frozen=True, gc=False):
         """Whether names, a server or tags alone answered it: no ranker made its scores."""
         if not self.request.query.strip():
             return True
-        signals = {part.signal for hit in self.hits for part in hit.score.parts}
-        return bool(self.request.tool_names) and not self.terms and signals == {Signal.EXACT}
+        if self.terms or not self.request.tool_names:
+            return False
+        return {part.signal for hit in self.hits for part in hit.score.parts} == {Signal.EXACT}
 
     @property
     def nothing_fits(self) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 JsonObject = Mapping[str, Any]
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def compact(value: object) -> str:
@@ -13,7 +14,7 @@ def compact(value: object) -> str:
 
     Toolsight counts all tokens on this form, so that both sides of a comparison are measured alike.
     """
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return _COMPACT.encode(value)
 
 
 def canonical(value: object) -> str:
