@@ -26,6 +26,7 @@ from inspector.config.format import Form, OAuthModel, ServerModel
 from inspector.config.program import program_of, run_file, run_files, source_files
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError, MissingValue
+from inspector.core.package_run import FETCHING, package_run
 from inspector.core.redaction import SECRETS
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK, Era, Expansion, Grant, OAuthClient, Program, RunFile, ServerSpec
@@ -204,6 +205,7 @@ class ServerReader:
             program=program,
             files=self._files(sources.files, program) if program is not None else (),
             uncovered=sources.uncovered if program is not None else (),
+            **({"connect_timeout": FETCHING} if package_run(spec.argv) else {}),
             **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True),
         )
 

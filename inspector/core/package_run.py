@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
@@ -25,6 +26,10 @@ _INLINE = expression(r"-[A-Za-z]*[ceEprRB].*|--(?:eval|print|require|import|load
 _MODULE = expression(r"-[A-Za-z]*m")
 # Options of those programs that take the next word.
 _TAKING = frozenset({"-W", "-X", "-C", "--conditions", "-I", "-d"})
+
+
+FETCHING: Final = 120.0
+"""Seconds that a start may take in which a package may be fetched, with all that it depends on."""
 
 
 class PackageKind(StrEnum):

@@ -15,6 +15,7 @@ from inspector.config.program import run_file
 from inspector.config.reader import read
 from inspector.core.access import ServerRule
 from inspector.core.error import ConfigError
+from inspector.core.package_run import FETCHING
 from inspector.core.redaction import clean
 from inspector.core.server import Era, Expansion, Grant, OAuthClient, Program, RunFile, ServerSpec
 from inspector.core.settings import DiscoverySettings
@@ -96,6 +97,21 @@ def test_every_field_of_a_server_is_read(tmp_path: Path) -> None:
         call_timeout=2.5,
         program=Program(),
     )
+
+
+@pytest.mark.parametrize(
+    ("entry", "seconds"),
+    [
+        ({"command": "npx", "args": ["-y", "@scope/server"]}, FETCHING),
+        ({"command": "/usr/bin/uvx", "args": ["server"], "connect_timeout": 5}, 5),
+        ({"command": "python", "args": ["npx"]}, ServerSpec("s").connect_timeout),
+        ({"url": "https://a.example/mcp"}, ServerSpec("s").connect_timeout),
+    ],
+)
+def test_a_package_that_may_have_to_be_fetched_has_time_for_it(
+    tmp_path: Path, entry: Mapping[str, Any], seconds: float
+) -> None:
+    assert one_server(tmp_path, entry).connect_timeout == seconds
 
 
 def test_no_server_is_trusted_unless_the_file_says_so_in_toolsights_own_word(tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from inspector.core.error import ConfigError
 from inspector.core.events import MarketplaceSearched
 from inspector.core.events.base import Actor
 from inspector.core.marketplace import MarketplaceReport, Suggestion, brief, why_further
-from inspector.core.package_run import PackageKind
 from inspector.core.ranking import Answer, Score, SearchReport
 from inspector.core.redaction import SECRETS
 from inspector.core.server import ServerSpec
@@ -125,9 +124,6 @@ def _documents(plugin: Plugin) -> list[tuple[Tool, str]]:
 
 # More plugins than this are indexed before anybody searches for them.
 _MANY = 300
-# Seconds that the first start may take, in which a package is fetched with all that it depends on.
-_FETCHING = 180.0
-_FETCHED = (PackageKind.NPM, PackageKind.PYPI, PackageKind.OCI)
 
 
 class Marketplace(ServerSource):
@@ -232,8 +228,6 @@ class Marketplace(ServerSource):
         spec = replace(spec, concealed=concealed_values(plugin, values, spec))
         SECRETS.learn(spec.secrets)
         becomes = replace(becomes, configuration=replace(becomes.configuration, servers=(*others, spec)))
-        if plugin.package.kind in _FETCHED:
-            spec = replace(spec, connect_timeout=max(spec.connect_timeout, _FETCHING))
         return Addition(plugin.name, plugin.version, spec, becomes, configuration)
 
     def removal(self, server: str) -> Removal:
