@@ -70,7 +70,8 @@ class SkillsScreen(ReadingPage):
         "What real clients list of the skills (SKILL.md) that stand where they look: ✓ whole, ✂ cut,",
         "~ name alone, ∅ hidden, ✕ gone. Below is the skill under the cursor in each client, and why.",
         "tab goes to the clients: what the list of each costs in its first request, and every skill in it.",
-        "list tok: an estimate, but for Claude Code and Codex. body tok: what a skill takes once loaded.",
+        "list tok: an estimate, but counted for Claude Code, Codex, Kimi Code and Droid.",
+        "body tok: what a skill takes once it is loaded.",
         "enter reads what is below, y copies the path, r reads the files again.",
     )
     clients = query_one("#clients", RecordList)
