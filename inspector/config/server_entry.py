@@ -205,8 +205,10 @@ class ServerReader:
             program=program,
             files=self._files(sources.files, program) if program is not None else (),
             uncovered=sources.uncovered if program is not None else (),
-            **({"connect_timeout": FETCHING} if package_run(spec.argv) else {}),
-            **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True),
+            **{
+                **({"connect_timeout": FETCHING} if package_run(spec.argv) else {}),
+                **entry.model_dump(include={"connect_timeout", "call_timeout"}, exclude_none=True),
+            },
         )
 
     def _files(self, sources: Iterable[Path], program: Program) -> tuple[RunFile, ...]:
