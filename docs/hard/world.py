@@ -31,7 +31,9 @@ def catalogs(folder: Path | None) -> list[Catalog]:
         found += [json.loads(file.read_text())["tools"] for file in sorted(folder.glob("*.json"))]
     for pool in ("azure_mcp", "pool_docker"):
         found += _published(DATA / pool / "tools.jsonl")
-    return found or [_own(file) for file in sorted((ROOT / "fixtures" / "servers").glob("[!_]*.py"))]
+    own = sorted((ROOT / "fixtures" / "servers").glob("[!_]*.py"))
+    # The marked ones speak HTTP, or are parts of others.
+    return found or [_own(file) for file in own if not file.name.startswith("marked")]
 
 
 def _published(file: Path) -> list[Catalog]:
