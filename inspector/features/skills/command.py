@@ -41,8 +41,8 @@ def skills(words: tuple[str, ...], clients: tuple[str, ...], *, chosen: Options)
 
     Looks where 14 clients look in this folder (or PATH) and in HOME; a PATH that holds skills is taken to be
     such a place of each. NAME shows everything about one. With servers, lists the skills that they serve.
-    With --set discovery.skills=. other commands and the app find skills beside tools, and `toolsight check`
-    tells which are gone.
+    With --set discovery.skills=. the app and other commands find skills beside tools, and a check tells
+    which are gone.
 
     \b
     toolsight skills                    this folder's skills and your own, in each client

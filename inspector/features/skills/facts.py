@@ -98,7 +98,7 @@ def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block
     yield Table.of(_COSTS, lists, "What each list costs in the first request", (note,))
     if others := [rule.client for rule in found.rules if rule.client not in clients]:
         yield f"find no skill here: {', '.join(others)}"
-    yield "`toolsight skills NAME` says why; `toolsight check --set discovery.skills=.` tells what is gone."
+    yield "`toolsight skills NAME` says why; with --set discovery.skills=. a check tells what is gone."
 
 
 def places_text(found: Inventory) -> str:
