@@ -6,6 +6,7 @@ they say belongs to their authors: keep the folder out of the repository.
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -42,7 +43,12 @@ def captured(server: dict[str, Any]) -> dict[str, Any]:
     argv = [server["command"], *server.get("args", ())]
     environment = {**os.environ, **server.get("env", {})}
     with subprocess.Popen(
-        argv, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        argv,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -57,7 +63,8 @@ def captured(server: dict[str, Any]) -> dict[str, Any]:
                 page = peer.ask("tools/list", {"cursor": cursor} if cursor else {})
                 tools += page["tools"]
         finally:
-            process.kill()
+            # What npx or uvx has started has not to notice that they are gone.
+            os.killpg(process.pid, signal.SIGKILL)
     return {"initialize": hello, "tools": tools}
 
 
