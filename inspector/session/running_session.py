@@ -295,6 +295,11 @@ class RunningSession:
         """Exactly what the model would be sent now, without the next user message."""
         return self._parts.binder.request(self._parts.chat.loop.messages)
 
+    @property
+    def connecting(self) -> tuple[str, ...]:
+        """The servers that are neither ready nor failed yet."""
+        return self._connections.connecting
+
     async def wait_connected(self) -> None:
         """Wait until every server is ready or has failed."""
         await self._connections.settled()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from mcp import MCPError, types
@@ -12,7 +13,6 @@ from msgspec.structs import replace
 from inspector.core.events import CatalogBuilt, ClientListed, Record, ToolEvicted, ToolLoaded
 from inspector.core.message import ToolCall
 from inspector.core.number import plural
-from inspector.core.server import ServerPhase
 from inspector.core.text import paragraphs
 from inspector.features.gateway.asking import ClientElicitor, Context, Waiting
 from inspector.features.gateway.entries import Names, entries, entry, own_entry
@@ -87,12 +87,11 @@ class Gateway:
     async def _settled(self, seconds: float) -> None:
         """Wait until the servers are connected, but not for one that hangs."""
         left = max(self._begun + seconds - asyncio.get_running_loop().time(), 0)
-        try:
+        with suppress(TimeoutError):
             await asyncio.wait_for(self._bench.wait_connected(), left)
-        except TimeoutError:
+        if self._bench.connecting and self._bench.settings.discovery.auto != _ALWAYS:
             # What comes later has to be found: some clients never list again.
-            if self._bench.settings.discovery.auto != _ALWAYS:
-                self._bench.change_setting("discovery.auto", _ALWAYS)
+            self._bench.change_setting("discovery.auto", _ALWAYS)
 
     async def _list(self, _waiting: Waiting) -> JsonObject:
         listed = self._listed = self._entries()
@@ -110,14 +109,9 @@ class Gateway:
 
     def _entries(self) -> list[JsonObject]:
         listed = entries(self._bench.next_request(), self._bench.catalog.tools, self._names)
-        if not listed and self._connecting:
+        if not listed and self._bench.connecting:
             return [own_entry(one["function"]) for one in (search_tools_definition(""), CALL_FOUND)]
         return listed
-
-    @property
-    def _connecting(self) -> list[str]:
-        servers = self._bench.state.servers.values()
-        return [one.name for one in servers if one.phase is ServerPhase.CONNECTING]
 
     async def _call(self, waiting: Waiting) -> JsonObject:
         params = as_object(waiting.context.params)
@@ -128,7 +122,7 @@ class Gateway:
         call = ToolCall(f"client-{self._calls}", name, arguments)
         waiting.server = self._server_of(call)
         answer = await self._bench.answer(call)
-        if name == SEARCH_TOOLS and (connecting := self._connecting):
+        if name == SEARCH_TOOLS and (connecting := self._bench.connecting):
             late = f"{', '.join(connecting)} {plural(len(connecting), 'has', 'have')} not connected yet"
             answer = replace(answer, text=paragraphs(answer.text, f"{late}: search again in a moment."))
         return result_of(answer)

@@ -379,6 +379,17 @@ async def test_what_keeps_such_a_gateway_from_its_session_is_raised(tmp_path: Pa
             assert not session.done()
 
 
+async def test_what_is_listed_stays_once_every_server_has_connected(
+    monkeypatch: pytest.MonkeyPatch, asking: tuple[Options, Mode]
+) -> None:
+    chosen, mode = asking
+    async with client_of(replace(chosen, values=PLAIN), mode) as client:
+        first = [tool.name for tool in (await client.list_tools()).tools]
+        monkeypatch.setattr(gateway, "_LISTS_WAIT", 0.0)
+        assert [tool.name for tool in (await client.list_tools(cache_mode="refresh")).tools] == first
+    assert "form" in first
+
+
 async def test_what_connects_late_can_be_found_by_a_client_that_lists_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
