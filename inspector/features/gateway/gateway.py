@@ -109,7 +109,7 @@ class Gateway:
 
     def _entries(self) -> list[JsonObject]:
         listed = entries(self._bench.next_request(), self._bench.catalog.tools, self._names)
-        if not listed and self._bench.connecting:
+        if not listed and self._bench.connecting and self._bench.settings.discovery.enabled:
             return [own_entry(one["function"]) for one in (search_tools_definition(""), CALL_FOUND)]
         return listed
 
