@@ -100,7 +100,7 @@ def test_a_list_whose_text_is_known_costs_what_the_captured_request_has(
 ) -> None:
     rule = RULES[client].at(window)
     # Paths cost tokens, and these are as long as those that were captured.
-    place = "m-kimi-code-s12/1/work/.kimi-code" if client == "kimi-code" else f"{client}-s12/1/work/.agents"
+    place = "m-kimi-code-s12/1/home/.kimi-code" if client == "kimi-code" else f"{client}-s12/1/home/.agents"
     shown = shown_in(rule, numbered(Path(f"/tmp/sk/{place}/skills"), number, length))
     found = list_cost(rule, shown, TiktokenCounter("").count).tokens
     # Exactly so, unless its budget drops some of the client's own descriptions, or a tree shows the folder.
