@@ -122,6 +122,17 @@ def test_the_session_page_waits_for_no_vectors_and_for_no_part_of_another_page(
     assert loaded_after(asked) >= providing
 
 
+def test_a_start_builds_no_validator_of_what_it_does_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOOLSIGHT_DB", str(tmp_path / "own.db"))
+    models = "from inspector.config.problem import Strict; import inspector.mcp.recorded_link"
+    models += "\ndef every(one): return [one, *(each for sub in one.__subclasses__() for each in every(sub))]"
+    built = "{one.__module__ for one in every(Strict) if one.__pydantic_complete__}"
+    read = {"inspector.config.format", "inspector.search.answer.evalset"}
+    loaded_after(f"{OPENED}\n{models}\nassert {built} <= {read}")
+
+
 def test_a_start_looks_for_no_garbage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TOOLSIGHT_DB", str(tmp_path / "own.db"))
     looks = "sum(one['collections'] for one in gc.get_stats())"

@@ -44,9 +44,9 @@ _CORRECT = "Correct the value, or remove the key to use the default."
 
 
 class Strict(BaseModel):
-    """Accepts exact types and no other keys. A field's description is the hint for a wrong value."""
+    """Accepts exact types and no other keys, from its first use on. A field's description is the hint."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
+    model_config = ConfigDict(extra="forbid", strict=True, defer_build=True)
 
 
 class NullAsAbsent(Strict):

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -88,9 +89,8 @@ class Reaper:
 
 
 def _started() -> "subprocess.Popen[bytes]":
-    import psutil
-
-    packages = str(Path(psutil.__file__).parents[1])
+    # Only its own process imports it.
+    packages = str(Path(getattr(find_spec("psutil"), "origin", "")).parents[1])
     program = (sys.executable, "-I", "-S", "-B", __file__, packages, marker())
     return subprocess.Popen(
         ["/bin/sh", "-c", _WAITING, "toolsight-reaper", *program],

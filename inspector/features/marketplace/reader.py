@@ -44,7 +44,7 @@ _LATEST = "latest"
 class _Lenient(BaseModel):
     """Exact types of what is read; other keys are the registry's business."""
 
-    model_config = ConfigDict(extra="ignore", strict=True)
+    model_config = ConfigDict(extra="ignore", strict=True, defer_build=True)
 
 
 class _Input(_Lenient):

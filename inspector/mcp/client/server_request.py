@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from mcp import types
 from mcp.client.session import ClientRequestContext
-from pydantic import FileUrl, TypeAdapter, ValidationError
+from pydantic import ConfigDict, FileUrl, TypeAdapter, ValidationError
 
 from inspector import __version__
 from inspector.config.configuration import protocol_form
@@ -113,7 +113,7 @@ class CallQuestions:
 T = TypeVar("T")
 # The specification's code for a person's no to sampling.
 _REJECTED = -1
-_INPUT: TypeAdapter[types.InputRequest] = TypeAdapter(types.InputRequest)
+_INPUT = TypeAdapter[types.InputRequest](types.InputRequest, config=ConfigDict(defer_build=True))
 _Answer = types.ElicitResult | types.CreateMessageResult | types.ListRootsResult | types.ErrorData
 
 
