@@ -130,9 +130,6 @@ class ToolsightApp(PlaceApp):
         yield Static("Toolsight   starting …", id="starting", markup=False)
 
     def on_mount(self) -> None:
-        self.register_theme(DARK)
-        self.register_theme(LIGHT)
-        self.theme = DARK.name
         self.set_interval(_FOLLOWED_EVERY, self._follow)
         self.call_after_refresh(lambda: self.run_worker(self._open(), exit_on_error=False))
 

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from inspector.app.draw.line import MUTED
-from inspector.app.terminal import DARK, TerminalApp
+from inspector.app.terminal import TerminalApp
 from widgets import Column, PlainInput, Record, RecordList, plain
 
 
@@ -87,8 +87,6 @@ class StartApp(TerminalApp[Opens]):
         yield Static(_HINT, id="hint", markup=False)
 
     def on_mount(self) -> None:
-        self.register_theme(DARK)
-        self.theme = DARK.name
         self.query_one("#typed", PlainInput).border_title = "Your server"
         self.query_one("#typed").focus()
         self.run_worker(self._show_ways(), exit_on_error=False)

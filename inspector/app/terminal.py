@@ -99,6 +99,10 @@ class TerminalApp(App[ReturnType]):
 
     def __init__(self) -> None:
         super().__init__()
+        # Before the first frame: Textual would read the sheets for its own theme, and again for this one.
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.set_reactive(App.theme, DARK.name)
         self.stylesheet = Styles(self.get_css_variables())
         self.typed: deque[events.Event] = deque()
         self.holds_keys = False
