@@ -254,8 +254,8 @@ def _line(text: str, limit: int) -> str:
 
 
 # The shares of the window that the paper leaves open: results go while there is room for the next exchange,
-# and exchanges only when that was not enough.
-_TRUNCATE_AT, _COMPRESS_AT = 0.8, 0.9
+# and exchanges only when that was not enough; then room is made for several: each summary empties the cache.
+_TRUNCATE_AT, _COMPRESS_AT, _COMPRESS_TO = 0.8, 0.9, 0.75
 # Of a shortened result: enough for its first lines and its last.
 KEPT_TOKENS = 200
 
@@ -298,8 +298,9 @@ class Headroom:
         if len(short) > _MOST_SHORT:
             short.clear()
         truncate = partial(truncated, kept=KEPT_TOKENS, size=size, spared=self._spared, short=short)
-        fitted = self._relieved(fitted, "truncate", _TRUNCATE_AT, truncate)
-        fitted = self._relieved(fitted, "compress", _COMPRESS_AT, partial(compressed, size=size))
+        fitted = self._relieved(fitted, "truncate", _TRUNCATE_AT, _TRUNCATE_AT, truncate)
+        compress = partial(compressed, size=size)
+        fitted = self._relieved(fitted, "compress", _COMPRESS_AT, _COMPRESS_TO, compress)
         return self._rescued(fitted) if fitted.over else fitted
 
     def require_room(self, fitted: Fitted) -> None:
@@ -315,12 +316,14 @@ class Headroom:
         request = self.binder.request(messages, think=think)
         return Fitted(request, self.binder.budget(request), messages)
 
-    def _relieved(self, before: Fitted, step: ReductionStep, share: float, reduce: Reduction) -> Fitted:
-        """The request after a step that is due at a share of the window."""
-        mark = share * before.budget.window
-        if mark <= 0 or before.used < mark:
+    def _relieved(
+        self, before: Fitted, step: ReductionStep, due: float, wanted: float, reduce: Reduction
+    ) -> Fitted:
+        """The request after a step that is due at a share of the window, and reduces it to another."""
+        window = before.budget.window
+        if due * window <= 0 or before.used < due * window:
             return before
-        reduced = reduce(before.messages, int(before.used - mark) + 1)
+        reduced = reduce(before.messages, int(before.used - wanted * window) + 1)
         if reduced.messages is before.messages:
             return before
         after = self._prepared(reduced.messages, before.request.think)

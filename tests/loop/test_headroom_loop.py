@@ -149,7 +149,17 @@ async def test_a_turn_in_a_full_window_serialises_no_more_messages_than_an_earli
             for turn in range(turns):
                 await rig.bench.chat(f"request {turn}")
         assert {"truncate", "compress"} <= set(reductions(rig))
-        assert written[turns - 1] <= written[turns // 2] < 40
+        assert max(written[turn] for turn in range(turns // 2, turns)) < 20
+
+
+async def test_a_summary_makes_room_for_the_turns_that_follow() -> None:
+    turns = 40
+    async with near(6_000, *(says("done " * 50) for _ in range(turns))) as rig:
+        for turn in range(turns):
+            await rig.bench.chat(f"request {turn}")
+        summaries = [request.messages[0] for request in rig.model.requests]
+        written = {one.text for one in summaries if isinstance(one, NoteMessage)}
+        assert 2 <= len(written) <= turns / 5
 
 
 lengths = st.lists(st.integers(0, 3000), min_size=1, max_size=3)
