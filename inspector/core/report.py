@@ -24,7 +24,7 @@ class Kind(Struct, frozen=True):
 
 TEXT, NAME = Kind(str, is_number=False), Kind(str, is_number=False, whole=True)
 NUMBER, COUNT, TOKENS, MONEY = Kind(str), Kind("{:,}".format), Kind(tokens), Kind(money)
-SHARE, TENTHS, SAVING = Kind(percent), Kind(lambda one: percent(one, 1)), Kind(saving)
+SHARE, SAVING = Kind(percent), Kind(saving)
 ONE, TWO, MILLISECONDS = Kind("{:.1f}".format), Kind("{:.2f}".format), Kind(milliseconds)
 TIME = Kind(shown_moment, is_number=False, whole=True)
 

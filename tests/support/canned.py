@@ -22,7 +22,6 @@ from inspector.features.registry.library import RegistryLibrary
 from inspector.features.registry.sqlite import SqliteRegistry
 from inspector.features.skills.inventory import Inventory
 from inspector.features.skills.rule import RULES
-from inspector.features.skills.shown import shown_in
 from inspector.features.skills.skill import Place, parse_skill
 from tests.support.fakes import character_meter
 from tests.support.memory_servers import MemoryServer
@@ -136,9 +135,7 @@ def skills() -> Inventory:
         )
         for place, name, about in texts
     )
-    return Inventory(
-        found, tuple(RULES.values()), {name: shown_in(rule, found) for name, rule in RULES.items()}
-    )
+    return Inventory.of_folders([found], tuple(RULES.values()))
 
 
 def _tools(server: str, number: int) -> tuple[Tool, ...]:

@@ -1,6 +1,7 @@
 """`toolsight skills`: what real clients show of the skills in a folder, in HOME, and on servers."""
 
 import sys
+from functools import partial
 from itertools import starmap
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from inspector.core.feature import Given
 from inspector.core.text import closest
 from inspector.features.skills.facts import inventory_json, list_report, skill_report
 from inspector.features.skills.feature import SKILLS
-from inspector.features.skills.inventory import Inventory
+from inspector.features.skills.inventory import Inventory, configured
 from inspector.features.skills.rule import RULES
 from inspector.features.skills.served import served_json, served_report, served_skills
 from inspector.session.workbench import Workbench
@@ -81,8 +82,5 @@ def _serve(name: str, chosen: Options) -> None:
 
 
 def provide(options: Options, bench: Workbench) -> Given:
-    """What reads the skills: those of the setting's first folder, or else of this one and of HOME."""
-    folders = (spec.listing for spec in bench.configuration.servers if spec.is_skills)
-    folder = Path(next(folders, "") or Path.cwd())
-    rules = [rule.at(options.window) for rule in RULES.values()]
-    return {SKILLS: lambda: Inventory.of(folder, Path.home(), rules)}
+    """What reads the skills."""
+    return {SKILLS: partial(configured, bench.configuration, options.window)}

@@ -1,4 +1,4 @@
-"""What a client's list of skills takes in a request, estimated by what was measured."""
+"""What a client's list of skills takes in a request, counted on the text that the client writes."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,12 +9,10 @@ from inspector.features.skills.shown import Shown, State, entry_line
 
 Counter = Callable[[str], int]
 """The tokens of a text."""
-# Those of the name and the path of a measured entry.
-_NAME, _PATH = 3, 26
 
 
 class ListCost(Struct, frozen=True):
-    """The estimated `tokens` of a list, its skills, how many have a description there, and a whole one.
+    """The `tokens` of a list, its skills, how many have a description there, and a whole one.
 
     `last` is the one below which descriptions vanish, "" if none does.
     """
@@ -34,29 +32,17 @@ def list_cost(rule: SkillRule, shown: Sequence[Shown], count: Counter) -> ListCo
     is_spent = bool(described) and any(one.is_spent for one in listed)
     whole = sum(one.state is State.WHOLE for one in listed)
     last = described[-1].name if is_spent else ""
-    return ListCost(rule, _tokens(rule, listed, count), len(listed), len(described), whole, last)
-
-
-def _tokens(rule: SkillRule, listed: Sequence[Shown], count: Counter) -> int:
-    """All entries, and what the first one brings."""
-    cost, total = rule.cost, rule.cost.fixed if listed else 0.0
-    if cost.line:
-        places = {one.skill.place.path for one in listed} if cost.place else ()
-        lines = (*(cost.place.format(place=path) for path in places), *map(entry_line, listed))
-        return sum(count(f"{line}\n") for line in lines) - _own_lost(rule, listed)
-    for one in listed:
-        longer = count(one.name) - _NAME
-        if one.text or not cost.name:
-            longer += cost.paths * (count(str(one.skill.path)) - _PATH)
-            total += cost.entry + longer + count(one.text)
-        else:
-            total += max(cost.name + longer, 1.0)
-    return round(total)
+    cost = rule.cost
+    places = {one.skill.place.path for one in listed} if cost.place else ()
+    lines = (*(cost.place.format(place=path) for path in places), *map(entry_line, listed))
+    tokens = (cost.fixed if listed else 0) + sum(map(count, lines))
+    tokens -= cost.lost if is_spent else _own_lost(rule, listed)
+    return ListCost(rule, tokens, len(listed), len(described), whole, last)
 
 
 def _own_lost(rule: SkillRule, listed: Sequence[Shown]) -> int:
     """The tokens that the client's own entries lose where a budget cuts all alike."""
-    cut = [len(one.text) for one in listed if one.state is State.CUT and len(one.text) != rule.kept]
+    cut = [len(one.text) for one in listed if one.state is State.CUT and not one.is_longest]
     if not rule.cost.even or not cut:
         return 0
     return sum(round(tokens * max(1 - max(cut) / length, 0)) for _, length, tokens in rule.cost.own if length)

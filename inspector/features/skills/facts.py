@@ -9,10 +9,11 @@ from typing import Any
 from msgspec import to_builtins
 
 from inspector.cli.table import side_by_side
+from inspector.config.configuration import Configuration
 from inspector.core.number import count
-from inspector.core.report import COUNT, NAME, NOTHING, TENTHS, Block, Column, Fact, Facts, Table, cut
+from inspector.core.report import COUNT, NAME, NOTHING, Block, Column, Fact, Facts, Table, cut
 from inspector.features.skills.cost import Counter, ListCost, list_cost
-from inspector.features.skills.inventory import Duplicate, Inventory
+from inspector.features.skills.inventory import Duplicate, Inventory, configured
 from inspector.features.skills.rule import RULES, SkillRule
 from inspector.features.skills.shown import Shown, State
 from inspector.features.skills.skill import Skill
@@ -20,10 +21,7 @@ from inspector.features.skills.skill import Skill
 SIGNS = {State.WHOLE: "✓", State.CUT: "✂", State.NAME: "~", State.HIDDEN: "∅", State.GONE: "✕"}
 _LEGEND = "✓ whole   ✂ cut to so many characters   ~ name alone   ∅ hidden   ✕ gone   – not where it looks"
 NONE = "There are no skills where clients look. Most of them find .agents/skills/NAME/SKILL.md."
-_ESTIMATE = (
-    "tokens (o200k): an estimate, as measured on {dates} with lists of 12 and of 200 skills; "
-    "off by: its difference to these"
-)
+_COUNTED = "tokens (o200k): counted on the text that each client writes, as captured on {dates}"
 _LONGEST = 200
 _COSTS = (
     Column("list in", "rule.client", NAME),
@@ -32,8 +30,6 @@ _COSTS = (
     Column("described", kind=COUNT),
     Column("whole", kind=COUNT),
     Column("last described", lambda cost: cost.last or NOTHING),
-    Column("off by", "rule.cost.off", TENTHS),
-    Column("unknown", lambda cost: cost.rule.cost.unknown or NOTHING),
 )
 
 
@@ -76,8 +72,17 @@ def _dates(rules: Iterable[SkillRule]) -> str:
 
 
 def costs(found: Inventory, tokens: Counter) -> list[ListCost]:
-    """What the list of each client costs that finds skills."""
-    return [list_cost(rule, every, tokens) for rule in found.rules if (every := found.shown[rule.client])]
+    """What the list of each client costs that finds skills: that of the folder where it costs most."""
+    return [
+        max((list_cost(rule, one, tokens) for one in found.lists[rule.client]), key=lambda cost: cost.tokens)
+        for rule in found.rules
+        if found.shown[rule.client]
+    ]
+
+
+def list_costs(configuration: Configuration, window: int | None, tokens: Counter) -> list[ListCost]:
+    """What the list of each client costs that finds skills where the configuration says, or here."""
+    return costs(configured(configuration, window), tokens)
 
 
 def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block]:
@@ -94,7 +99,7 @@ def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block
     yield shown
     if left := clients[len(shown.headers) - 1 :]:
         yield f"a wider terminal and --json also show: {', '.join(left)}"
-    note = _ESTIMATE.format(dates=_dates(found.rules))
+    note = _COUNTED.format(dates=_dates(found.rules))
     yield Table.of(_COSTS, lists, "What each list costs in the first request", (note,))
     if others := [rule.client for rule in found.rules if rule.client not in clients]:
         yield f"find no skill here: {', '.join(others)}"
@@ -103,7 +108,8 @@ def list_report(found: Inventory, tokens: Counter, width: int) -> Iterator[Block
 
 def places_text(found: Inventory) -> str:
     """How many skills there are, and where."""
-    places = Numbers(one.place.label or str(one.place.path) for one in found.skills)
+    names = found.places()
+    places = Numbers(names[one.place.path] for one in found.skills)
     named = ", ".join(f"{label} {number}" for label, number in places.items())
     return f"{count(len(found.skills), 'skill')}: {named}"
 
@@ -115,7 +121,6 @@ def client_report(found: Inventory, cost: ListCost) -> Iterator[Block]:
         Fact("list", rule.stands),
         Fact("takes", f"{count(cost.tokens, 'token')}; {cost.described} of {cost.listed} have a description"),
         Fact("below", f"{cost.last}: no descriptions" if cost.last else ""),
-        Fact("unknown", rule.cost.unknown),
         Fact("body by", rule.body),
         Fact("says what is gone", rule.tells or "nowhere"),
         Fact("measured", f"{rule.version}, {rule.date}"),
@@ -181,7 +186,7 @@ def inventory_json(found: Inventory, tokens: Counter, skills: Sequence[Skill]) -
 def _cost_json(cost: ListCost) -> dict[str, Any]:
     told, rule = to_builtins(cost), cost.rule
     del told["rule"]
-    by = {"stands_in": rule.stands, "order": rule.order, "off": rule.cost.off, "unknown": rule.cost.unknown}
+    by = {"stands_in": rule.stands, "order": rule.order}
     return {"client": rule.client, "version": rule.version, "measured": rule.date, **told, **by}
 
 

@@ -1,13 +1,15 @@
 """All skills of a folder and of HOME in all clients: what leaves them out, and which have the same name."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
 from msgspec import Struct
 
+from inspector.config.configuration import Configuration
 from inspector.features.skills.place import find_skills
-from inspector.features.skills.rule import SkillRule
+from inspector.features.skills.rule import RULES, SkillRule
 from inspector.features.skills.shown import Shown, State, shown_in
 from inspector.features.skills.skill import Flaw, Skill
 
@@ -37,17 +39,30 @@ class Duplicate(Struct, frozen=True):
 
 
 class Inventory(Struct, frozen=True):
-    """The skills, and by client what it shows of those that stand where it looks."""
+    """The skills, and by client what it shows of those that stand where it looks.
+
+    `lists` are those of each folder: a client is in one of them at a time.
+    """
 
     skills: tuple[Skill, ...]
     rules: tuple[SkillRule, ...]
     shown: Mapping[str, tuple[Shown, ...]]
+    lists: Mapping[str, Sequence[tuple[Shown, ...]]] = {}
 
     @classmethod
-    def of(cls, folder: Path, home: Path, rules: Sequence[SkillRule]) -> "Inventory":
-        """Read the skills of a folder and of HOME."""
-        skills = find_skills(folder, home, rules)
-        return cls(skills, tuple(rules), {rule.client: shown_in(rule, skills) for rule in rules})
+    def of(
+        cls, folder: Path, home: Path, rules: Sequence[SkillRule], more: Sequence[Path] = ()
+    ) -> "Inventory":
+        """Read the skills of a folder, of more of them, and of HOME."""
+        return cls.of_folders([find_skills(each, home, rules) for each in (folder, *more)], rules)
+
+    @classmethod
+    def of_folders(cls, found: Sequence[Sequence[Skill]], rules: Sequence[SkillRule]) -> "Inventory":
+        """What becomes of the skills that were found in each folder and in HOME."""
+        skills = {one.path: one for one in chain.from_iterable(found)}
+        lists = {rule.client: [shown_in(rule, one) for one in found] for rule in rules}
+        shown = {client: tuple(_shown_somewhere(every)) for client, every in lists.items()}
+        return cls(tuple(skills.values()), tuple(rules), shown, lists)
 
     def by_name(self) -> dict[str, list[Skill]]:
         """The skills by name, in order."""
@@ -55,6 +70,15 @@ class Inventory(Struct, frozen=True):
         for one in sorted(self.skills, key=lambda skill: skill.name):
             found.setdefault(one.name, []).append(one)
         return found
+
+    def places(self) -> dict[Path, str]:
+        """What to call each place: its label, after its project's folder if several have such a place."""
+        labels = {one.place.path: one.place.label for one in self.skills}
+        same = Counter(labels.values())
+        return {
+            path: label if same[label] == 1 else str(Path(*path.parts[-1 - len(Path(label).parts) :]))
+            for path, label in labels.items()
+        } | {path: str(path) for path, label in labels.items() if not label}
 
     def by_path(self) -> dict[Path, list[Shown]]:
         """What each client makes of a skill, by its file."""
@@ -96,3 +120,19 @@ class Inventory(Struct, frozen=True):
             }
             if winners:
                 yield Duplicate(name, tuple(same), winners)
+
+
+def _shown_somewhere(lists: Sequence[tuple[Shown, ...]]) -> Iterable[Shown]:
+    """What becomes of each skill; of one of HOME in a folder whose list has it, if there is any."""
+    found: dict[Path, Shown] = {}
+    for one in chain.from_iterable(lists):
+        if one.is_listed or one.skill.path not in found:
+            found[one.skill.path] = one
+    return found.values()
+
+
+def configured(configuration: Configuration, window: int | None) -> Inventory:
+    """The skills of the folders that the configuration names, or else of this one, and of HOME."""
+    named = [Path(spec.listing) for spec in configuration.servers if spec.is_skills]
+    folder, *more = named or [Path.cwd()]
+    return Inventory.of(folder, Path.home(), [rule.at(window) for rule in RULES.values()], more)

@@ -21,6 +21,8 @@ from inspector.tokens.counter import TiktokenCounter
 
 # Of a description so much is no accident.
 _LEAST = 8
+# A line of a drawing of the project's folder, which some clients send as well.
+_DRAWN = re.compile(r"^[ │]*[├└]─.*\n?", re.MULTILINE)
 
 
 def place_of(client: str) -> str:
@@ -59,8 +61,9 @@ def compared(run: Any) -> tuple[JsonObject, Iterator[Block]]:
     """What a `SkillRun` shows, for programs and for people."""
     rule, count = RULES[run.client], TiktokenCounter("").count
     found = Inventory.of(run.work, run.home, [rule])
-    tokens = sum(map(count, run.given)) - sum(map(count, run.bare))
-    added = _plain("\n".join((Counter(_lines(run.given)) - Counter(_lines(run.bare))).elements()))
+    given, bare = ([_DRAWN.sub("", text) for text in texts] for texts in (run.given, run.bare))
+    tokens = sum(map(count, given)) - sum(map(count, bare))
+    added = _plain("\n".join((Counter(_lines(given)) - Counter(_lines(bare))).elements()))
     shown = found.shown[run.client]
     texts = [_text_of(one) for one in shown]
     held = [_held(one, text, texts, added) for one, text in zip(shown, texts, strict=True)]

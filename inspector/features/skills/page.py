@@ -28,6 +28,7 @@ from inspector.features.skills.facts import (
 from inspector.features.skills.feature import SKILLS
 from inspector.features.skills.inventory import Inventory
 from inspector.features.skills.shown import Shown, State
+from inspector.features.skills.skill import Skill
 from inspector.tokens.counter import TiktokenCounter
 from widgets import Column, Record, RecordList, visible
 
@@ -59,6 +60,12 @@ def _numbers(shown: Sequence[Shown]) -> Iterator[Content]:
         yield Content.styled(str(states[state]), _COLORS.get(state, "") if states[state] else MUTED)
 
 
+def _named(name: str, place: str) -> Content:
+    """A name, with the place of one that others share, without what all places end with."""
+    end = f" {visible(place.removesuffix('/skills'), newlines=False)}" if place else ""
+    return Content.assemble(visible(name, newlines=False), (end, MUTED))
+
+
 class SkillsScreen(ReadingPage):
     """The skills with their states over all clients, and the clients with what becomes of all skills."""
 
@@ -70,7 +77,7 @@ class SkillsScreen(ReadingPage):
         "What real clients list of the skills (SKILL.md) that stand where they look: ✓ whole, ✂ cut,",
         "~ name alone, ∅ hidden, ✕ gone. Below is the skill under the cursor in each client, and why.",
         "tab goes to the clients: what the list of each costs in its first request, and every skill in it.",
-        "list tok: an estimate, but counted for Claude Code, Codex, Kimi Code and Droid.",
+        "list tok: counted on the text that the client writes, in the folder where that is longest.",
         "body tok: what a skill takes once it is loaded.",
         "enter reads what is below, y copies the path, r reads the files again.",
     )
@@ -102,6 +109,13 @@ class SkillsScreen(ReadingPage):
 
     def _show(self, found: Inventory, lists: Sequence[ListCost], bodies: dict[Path, int]) -> None:
         self._found, self._costs, by_path = found, lists, found.by_path()
+        places, by_name = found.places(), found.by_name()
+
+        def cells(one: Skill) -> tuple[Content | str, ...]:
+            place = places[one.place.path]
+            name = _named(one.name, place if len(by_name[one.name]) > 1 else "")
+            return (name, *_numbers(by_path[one.path]), f"{bodies[one.path]:,}", place)
+
         # What is gone somewhere comes first.
         gone = {path: sum(one.is_listed for one in shown) - len(shown) for path, shown in by_path.items()}
         self.say(NONE)
@@ -110,8 +124,8 @@ class SkillsScreen(ReadingPage):
         self.list.records = tuple(
             Record(
                 str(one.path),
-                (one.name, *_numbers(by_path[one.path]), f"{bodies[one.path]:,}", one.place.label),
-                search=f"{one.name} {one.description}",
+                cells(one),
+                search=f"{one.name} {one.description} {places[one.place.path]}",
                 copy=str(one.path),
             )
             for one in sorted(found.skills, key=lambda skill: (gone[skill.path], skill.name))

@@ -14,29 +14,24 @@ CHARACTERS = 4
 class CostRule(Struct, frozen=True, forbid_unknown_fields=True):
     """What a list takes in a request; with an `even` budget each description is cut, else the last vanish.
 
-    What is known of its very text has a `line` for each entry, a `bare` one without a description, and one
-    for each `place`. `own` are the client's own entries: characters beside the description, of it, and its
-    tokens. A budget that is a `share` of the model's window is that of the client's own model.
-
-    `off` is how far an estimate is from the `measured` one of two lists that it meets worse, as a share.
+    Its text has a `line` for each entry, a `bare` one without a description, and one for each `place`, or
+    `folder` of a skill; what comes with the first entry takes `fixed` tokens. `own` are the client's own
+    entries: characters beside the description, of it, and its tokens, of which a spent budget takes those
+    that are `lost`. A budget that is a `share` of the model's window is that of the client's own model, and
+    `reserves` room for all names.
     """
 
-    measured: tuple[int, int]
-    described: int
-    off: float
-    fixed: float = 0.0
-    entry: float = 0.0
-    characters: int = 0
-    name: float = 0.0
-    paths: int = 0
+    line: str
+    bare: str = ""
+    place: str = ""
+    folder: str = ""
+    fixed: int = 0
     budget: int = 0
     share: float = 0.0
     even: bool = False
-    line: str = ""
-    bare: str = ""
-    place: str = ""
+    reserves: bool = False
     own: tuple[tuple[int, int, int], ...] = ()
-    unknown: str = ""
+    lost: int = 0
 
 
 class SkillRule(Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,9 +50,10 @@ class SkillRule(Struct, frozen=True, forbid_unknown_fields=True):
     above: str = ""
     limit: int = 0
     named: str = "name"
-    kept: int | None = None
+    longest: int | None = None
     ends: str = ""
-    escapes: bool = False
+    middle: bool = False
+    escapes: str = ""
     block: bool = False
     adds: str = ""
     order: str = "name"

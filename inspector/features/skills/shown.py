@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from html.entities import codepoint2name
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,8 +13,8 @@ from inspector.features.skills.rule import CHARACTERS, CostRule, SkillRule
 from inspector.features.skills.skill import Flaw, Skill
 
 _BLANK = re.compile(r"\s+")
-NAME, PATH = 11, 90
-"""The characters of a name and a path with which the entries of lists were measured."""
+_DESCRIPTION = re.compile(r"^description:(.*(?:\n(?:[ \t]|- ).*)*)", re.MULTILINE)
+_FOLDERS = ("scripts", "references", "assets")
 
 
 class State(StrEnum):
@@ -53,6 +54,11 @@ class Shown(Struct, frozen=True):
     def line(self) -> int:
         """The line of its file that is the cause; 0 for none."""
         return self.flaw.line if self.flaw and not self.by else 0
+
+    @property
+    def is_longest(self) -> bool:
+        """Whether its description is cut because no longer one is shown."""
+        return self.state is State.CUT and len(self.text) == _kept(self.rule, self.skill)
 
     @property
     def body(self) -> str:
@@ -99,7 +105,7 @@ def _alone(rule: SkillRule, skill: Skill) -> Shown:
         return replace(shown, state=State.GONE, why=str(flaw), flaw=flaw)
     if not is_unread and (flaw := skill.flaw(*rule.hides)):
         return replace(shown, state=State.HIDDEN, why=str(flaw), flaw=flaw, note=rule.hides[flaw.kind])
-    if rule.kept == 0:
+    if rule.longest == 0:
         return replace(shown, state=State.NAME, why="this client lists names only")
     if skill.flaw(*rule.always):
         return replace(shown, text=skill.body.strip(), note="its body is in every request")
@@ -120,25 +126,38 @@ def _with_text(rule: SkillRule, shown: Shown) -> Shown:
         return replace(
             shown, state=State.CUT, text=text.partition("\n")[0], why="only its first line is shown"
         )
-    if rule.kept is not None and len(text) > rule.kept:
-        why = f"{rule.kept:,} of {count(len(text), 'character')} are shown"
-        return replace(shown, state=State.CUT, text=text[: rule.kept], why=why)
+    if rule.longest is not None and len(text) > rule.longest:
+        kept = _kept(rule, skill)
+        why = f"{kept:,} of {count(len(text), 'character')} are shown"
+        why += ", and as many of its end" if rule.middle else ""
+        return replace(shown, state=State.CUT, text=text[:kept], why=why)
     return shown
+
+
+def _kept(rule: SkillRule, skill: Skill) -> int:
+    """How many characters of a description that is too long are shown before what ends it; 0 for no limit."""
+    kept = max((rule.longest or 0) - len(rule.ends.format(path=skill.path)), 0)
+    return (kept + 1) // 2 if rule.middle else kept
 
 
 def _instead(how: str, skill: Skill) -> str:
     """What stands in place of a description: how the data call it."""
-    body = skill.whole if skill.flaw("empty-line") else skill.body
+    body = skill.whole if skill.flaw("empty-line", "bom") else skill.body
     lines = [line.strip() for line in body.splitlines()]
     match how:
         case "first line":
             return next(filter(None, lines), "").lstrip("# ")
         case "heading":
             return next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
+        case "first words":
+            return next((line for line in lines if line and not line.startswith("#")), "")
         case "text":
             return " ".join(line for line in lines if line and not line.startswith("#"))
         case "joined items":
-            return ", ".join(skill.items)
+            return ",".join(skill.items)
+        case "lines":
+            found = _DESCRIPTION.search(skill.whole)
+            return " ".join(found[1].split()) if found else ""
         case "Python list":
             return str(list(skill.items))
     return body.strip() if how == "body" else ""
@@ -169,17 +188,20 @@ def _preference(one: Shown) -> tuple[bool, bool]:
 
 
 def entry_line(one: Shown, text: str | None = None) -> str:
-    """A skill's line in a list whose text is known, with another description if one is given."""
+    """A skill's text in the list, with another description if one is given."""
     rule, skill, shown = one.rule, one.skill, one.text if text is None else text
-    text = _BLANK.sub(" ", shown) + (rule.ends if len(shown) == rule.kept else "")
-    if rule.escapes:
-        text = text.replace("<", "&lt;").replace(">", "&gt;")
+    told = _BLANK.sub(" ", shown)
+    if text is None and one.is_longest:
+        told += rule.ends.format(path=skill.path) + (skill.description[-len(shown) :] if rule.middle else "")
+    told = told.translate({ord(each): f"&{codepoint2name[ord(each)]};" for each in rule.escapes})
     is_other = rule.named == "folder" and skill.name != one.name
     name = f"{one.name} ({skill.name})" if is_other else one.name
     is_short = "{place}" in rule.cost.place
     path = skill.path.relative_to(skill.place.path) if is_short else skill.path
-    template = rule.cost.line if shown or not rule.cost.bare else rule.cost.bare
-    return template.format(name=name, text=text, path=path)
+    template, folder = rule.cost.line if shown or not rule.cost.bare else rule.cost.bare, skill.path.parent
+    inner = [(each, folder / each) for each in _FOLDERS if rule.cost.folder and (folder / each).is_dir()]
+    folders = "".join(rule.cost.folder.format(name=each, path=there) for each, there in inner)
+    return template.format(name=name, text=told, path=path, folder=folder, folders=folders)
 
 
 def _within_budget(rule: SkillRule, listed: Sequence[Shown]) -> Iterator[Shown]:
@@ -196,7 +218,7 @@ def _within_budget(rule: SkillRule, listed: Sequence[Shown]) -> Iterator[Shown]:
             cut = replace(one, state=state, text=one.text[:most], why=f"{spent}: {most} for this one")
             yield cut if most < len(one.text) else one
         return
-    names = [len(entry_line(one, "")) + 1 if cost.bare else 0 for one in listed]
+    names = [len(entry_line(one, "")) if cost.reserves else 0 for one in listed]
     used, last = own + sum(names), ""
     for one, frame, name in zip(listed, beside, names, strict=True):
         used += frame + len(one.text) - name
@@ -231,8 +253,4 @@ def _evenly(cost: CostRule, beside: Sequence[int], lengths: Sequence[int]) -> li
 
 def _frame(one: Shown) -> int:
     """The characters of its entry beside the description."""
-    if one.rule.cost.line:
-        # As long as with one character, whose place the end of the line takes.
-        return len(entry_line(one, "x"))
-    longer = len(one.name) - NAME + one.rule.cost.paths * (len(str(one.skill.path)) - PATH)
-    return max(one.rule.cost.characters + longer, 0)
+    return len(entry_line(one, "x")) - 1

@@ -45,7 +45,7 @@ def test_the_table_has_a_row_a_skill_and_a_column_a_client(toolsight: Toolsight)
     assert cells[:4] == ["colon", "–", "✓ whole", "✓ whole"]
     assert "✕ gone" in cells
     assert row(printed, "codex")[0] == "codex"
-    assert "estimate, as measured on 2026-11-28" in printed
+    assert "on the text that each client writes, as captured on 2026-11-30" in printed
 
 
 def test_a_folder_that_holds_skills_is_a_place_of_each_client(toolsight: Toolsight, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from inspector.features.clients.measured.start import STARTS
 from tests.features.skills.test_command import FINE, write
 from tests.support.commands import Toolsight
 
-# Sends the names of its skills, and of the first what fits in so many characters of its description.
+# Sends the names of its skills, and of the first what fits in so many characters of its description; also a
+# drawing of the folder, which is no list. Without skills it has no tools.
 CLIENT = """
 import json, os, pathlib, urllib.request
 if "--version" in os.sys.argv:
@@ -18,8 +19,9 @@ if "--version" in os.sys.argv:
 found = sorted(pathlib.Path(".agents/skills").glob("*/SKILL.md"))
 texts = [file.read_text().split("description: ")[1].split("\\n")[0] for file in found]
 lines = [f"- {file.parent.name}: {text[:CUT]}" for file, text in zip(found, texts)][:SHOWN]
-said = "\\n".join(["Here are your skills.", *lines])
-tools = [{"type": "function", "name": "shell", "parameters": {"type": "object"}}]
+drawn = [f"│   ├───{file.parent.name}.md" for file in found]
+said = "\\n".join(["Here are your skills.", *lines, *drawn])
+tools = [{"type": "function", "name": "shell", "parameters": {"type": "object"}}] if found else []
 body = {"model": "m", "instructions": said, "input": [], "tools": tools, "stream": False}
 request = urllib.request.Request(
     os.environ["ADDRESS"] + "/responses", json.dumps(body).encode(), {"Content-Type": "application/json"}

@@ -2,18 +2,25 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+import pytest
 from textual.pilot import Pilot
 
+from inspector.config.configuration import Configuration
 from inspector.core.error import ConfigError
+from inspector.core.server import ServerSpec
 from inspector.features.skills.feature import SKILLS
-from inspector.features.skills.inventory import Inventory
+from inspector.features.skills.inventory import Inventory, configured
+from tests.features.skills.test_command import write
 from tests.support.app import app_rig, goes, seen, until
 from tests.support.canned import skills
 
 
 @asynccontextmanager
-async def page(*answers: Inventory | Exception) -> AsyncGenerator[Pilot[None], None]:
+async def page(
+    *answers: Inventory | Exception, size: tuple[int, int] = (140, 50)
+) -> AsyncGenerator[Pilot[None], None]:
     left = list(answers)
 
     def read() -> Inventory:
@@ -22,7 +29,7 @@ async def page(*answers: Inventory | Exception) -> AsyncGenerator[Pilot[None], N
             raise answer
         return answer
 
-    async with app_rig(size=(140, 50), beside=lambda _: {SKILLS: read}) as (pilot, _):
+    async with app_rig(size=size, beside=lambda _: {SKILLS: read}) as (pilot, _):
         await goes(pilot, "skills")
         yield pilot
 
@@ -49,6 +56,32 @@ async def test_files_that_cannot_be_read_can_be_read_again() -> None:
         await until(pilot, lambda: "The folder is gone" in seen(pilot))
         await pilot.press("r")
         await until(pilot, lambda: "release-notes" in seen(pilot))
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 60)])
+async def test_skills_of_one_name_and_those_of_every_folder_show_their_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for place in ("shop/.agents", "bank/.agents", "shop/.claude", ".claude"):
+        write(tmp_path / place / "skills", "deploy")
+    write(tmp_path / "bank/.agents/skills", "transfer")
+    folders = [
+        ServerSpec(name, listing=str(tmp_path / name), skills=True, trust_annotations=True)
+        for name in ("shop", "bank")
+    ]
+    async with page(configured(Configuration("", tuple(folders)), None), size=size) as pilot:
+        await until(pilot, lambda: "transfer" in seen(pilot))
+        rows = [line.split("  ")[0].strip("▌▎ ") for line in seen(pilot).splitlines()]
+        told = {
+            "deploy shop/.agents",
+            "deploy bank/.agents",
+            "deploy .claude",
+            "deploy ~/.claude",
+            "transfer",
+        }
+        assert told <= set(rows)
+        assert "bank/.agents/skills 2" in seen(pilot)
 
 
 async def test_without_skills_it_says_where_to_put_one() -> None:

@@ -1,13 +1,17 @@
 """What each client lists of odd skills, cell by cell: the table that was measured, written anew as data."""
 
 from collections.abc import Callable
+from html import unescape
 from pathlib import Path
 
 import pytest
 
+from inspector.features.skills.cost import list_cost
+from inspector.features.skills.facts import costs
 from inspector.features.skills.inventory import Inventory
 from inspector.features.skills.rule import FLAWS, RULES
-from inspector.features.skills.shown import Shown, State
+from inspector.features.skills.shown import Shown, State, entry_line, shown_in
+from inspector.features.skills.skill import Place, parse_skill
 
 # As the columns of the table are called, in its order.
 _NAMES = {
@@ -36,17 +40,22 @@ def _md(*lines: str, name: str = "odd", about: str = "description: Does it.") ->
 
 
 # By row: the file, its folder (or path below the place), and a cell for each client: x whole, n name alone,
-# - gone, h hidden, a number of characters.
+# - gone, h hidden, a number of characters, c a number that goes by its path.
 ROWS: dict[str, tuple[str, str, str]] = {
     "plain": (_md(), "odd", "x x x x x x n x x x x x x x"),
+    "79 characters": (_md(about=f"description: {'a' * 79}"), "odd", "x x x x x x n x x x x x x x"),
+    "1,024 characters": (
+        *(_md(about=f"description: {'a' * 1_024}"), "odd"),
+        "x x x x x x n x 247 x x x x 77",
+    ),
     "1,121 characters": (
         _md(about=f"description: {'a' * 1_121}"),
         "odd",
-        "x 1021 x x x - n x 247 x 1023 400 x 77",
+        "x 1021 x x x - n x 247 - 1023 c x 77",
     ),
     "3,612 characters": (
         *(_md(about=f"description: {'a' * 3_612}"), "odd"),
-        "1535 1021 x x x - n x 247 x 1023 400 x 77",
+        "1535 1021 x x x - n x 247 - 1023 c x 77",
     ),
     "no description": (_md(about=""), "odd", "x - - - - x n - - - - x - n"),
     "no front matter": (_BODY, "odd", "x - - - - - n - - - - x - -"),
@@ -93,7 +102,7 @@ def _in(client: str, tmp_path: Path, files: dict[str, str], place: str = "") -> 
 
 def _cell(shown: Shown) -> str:
     if shown.state is State.CUT:
-        return str(len(shown.text))
+        return "c" if shown.rule.middle else str(len(shown.text))
     return next(sign for sign, state in _STATES.items() if state is shown.state)
 
 
@@ -152,9 +161,11 @@ def test_a_linked_folder_is_gone_in_two_clients(tmp_path: Path) -> None:
         ("claude", "empty line first", "---"),
         ("claude", "list", "The heading"),
         ("copil", "no description", "The first words. More. A second paragraph."),
-        ("openh", "no description", _BODY.strip()),
+        ("openh", "no description", "The first words."),
+        ("openh", "byte order mark", "---"),
         ("openh", "flat", _BODY.strip()),
-        ("gemini", "list", "One, Two"),
+        ("gemini", "list", "[One, Two]"),
+        ("qwen", "list", "One,Two"),
         ("gptme", "list", "['One', 'Two']"),
         ("qwen", "block", "One."),
         ("codex", "bare colon", "Use it when: asked"),
@@ -164,6 +175,24 @@ def test_a_linked_folder_is_gone_in_two_clients(tmp_path: Path) -> None:
 def test_what_stands_in_place_of_a_description(tmp_path: Path, client: str, row: str, text: str) -> None:
     (shown,) = _in(client, tmp_path, {ROWS[row][1]: ROWS[row][0]})
     assert shown.text == text
+
+
+def test_a_list_in_lines_is_shown_as_it_is_written(tmp_path: Path) -> None:
+    text = _md(about="description:\n- One\n  - Two")
+    assert [one.text for one in _in("gemini", tmp_path, {"odd": text})] == ["- One - Two"]
+
+
+def test_a_description_that_is_cut_in_the_middle_takes_1024_characters_with_its_path() -> None:
+    place = Place("", Path("/p/.agents/skills"), frozenset(RULES))
+    whole = "".join(f"Sentence {at} of it. " for at in range(60))
+    text = _md(about=f"description: {whole}").encode()
+    skill = parse_skill(text, "odd", place.path / "odd" / "SKILL.md", place)
+    (shown,) = shown_in(RULES["openhands"], [skill])
+    line = entry_line(shown).partition("<description>")[2].partition("</description>")[0]
+    assert len(unescape(line)) == 1_024
+    assert len(shown.text) == 423
+    assert line.startswith(f"{shown.text}&lt;response clipped&gt;")
+    assert line.endswith("Sentence 59 of it.")
 
 
 def test_front_matter_that_a_client_does_not_see_hides_nothing(tmp_path: Path) -> None:
@@ -230,6 +259,30 @@ def test_of_one_name_each_client_has_its_winner(tmp_path: Path, client: str) -> 
     (winner,) = listed
     assert winner.skill.path.is_relative_to(tmp_path / WINNERS[client])
     assert all(one.by is winner.skill and one.flaw is None for one in shown if one is not winner)
+
+
+def test_a_project_hides_no_skill_of_another_and_its_list_has_none_of_them(tmp_path: Path) -> None:
+    _write(tmp_path / "shop/.agents/skills", "odd", _md())
+    _write(tmp_path / "home/.agents/skills", "odd", _md())
+    _write(tmp_path / "bank/.agents/skills", "long", _md(name="long", about=f"description: {'Pays. ' * 99}"))
+    folders, home, rule = (tmp_path / "shop", tmp_path / "bank"), tmp_path / "home", RULES["vibe"]
+    shop, bank = (Inventory.of(one, home, [rule]).shown["vibe"] for one in folders)
+    assert [one.is_listed for one in shop] == [True, False]
+    found = Inventory.of(folders[0], home, [rule], folders[1:])
+    assert [one.is_listed for one in found.shown["vibe"]] == [True, True, True]
+    (cost,) = costs(found, len)
+    assert cost.listed == 2
+    assert cost.tokens == list_cost(rule, bank, len).tokens > list_cost(rule, shop, len).tokens
+
+
+def test_a_list_names_the_folders_of_a_skill_that_a_client_names(tmp_path: Path) -> None:
+    for name in ("scripts", "other"):
+        (tmp_path / "fast/p/.fast-agent/skills/odd" / name).mkdir(parents=True)
+    (shown,) = _in("fast", tmp_path / "fast", {"odd": _md()})
+    line = entry_line(shown)
+    assert f"<scripts>{shown.skill.path.parent}/scripts</scripts>" in line
+    assert "other" not in line
+    assert "references" not in line
 
 
 def test_every_rule_names_a_flaw_a_version_and_a_date() -> None:
