@@ -7,7 +7,7 @@ import click
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inspector.cli.composition import counter_for, features_for
+from inspector.cli.composition import counter_for, features_for, lent
 from inspector.cli.launch import run_headless
 from inspector.cli.options import (
     COMMON,
@@ -29,7 +29,7 @@ from inspector.core.number import count
 from inspector.core.prompt_cache import FIVE_MINUTES, HOUR, CacheTerms, Ttl
 from inspector.core.settings import BudgetSettings
 from inspector.core.text import closest
-from inspector.features.cost.facts import Priced, priced_json, priced_report
+from inspector.features.cost.facts import Priced, priced_json, priced_report, skill_costs
 from inspector.schema.schema import ModelFeatures
 from inspector.session.setup import Planner, catalog_planner
 from inspector.session.verdict import discovery_delivery, price_session
@@ -107,7 +107,7 @@ def cost(session: str, assume: dict[str, Any], chosen: Options) -> None:
         return
 
     async def work(bench: Workbench) -> None:
-        _show(_assumed(bench, terms, chosen.model))
+        _show(_assumed(bench, terms, chosen))
 
     run_headless(chosen, work, listing=True)
 
@@ -119,10 +119,11 @@ def _show(priced: Priced | None) -> None:
         show(priced_json(priced), priced_report(priced))
 
 
-def _assumed(bench: Workbench, terms: Assumed, model: str) -> Priced | None:
+def _assumed(bench: Workbench, terms: Assumed, chosen: Options) -> Priced | None:
     if not bench.catalog.tools:
         return None
     setup, meter, prices = bench.setup, bench.accounting.meter, bench.accounting.prices()
+    model, lists = chosen.model, lent("skill lists")(bench.configuration, chosen.window, meter.text)
     session = price_session(
         catalog_planner(setup, meter),
         terms.assumptions,
@@ -131,7 +132,7 @@ def _assumed(bench: Workbench, terms: Assumed, model: str) -> Priced | None:
         discovery=discovery_delivery(setup.settings, meter.features),
         ranges=tuple(Delivery),
     )
-    return Priced(session, model, meter.tokenizer.label)
+    return Priced(session, model, meter.tokenizer.label, skill_costs(session, lists))
 
 
 def _recorded(session: str, chosen: Options, terms: Assumed) -> Priced | None:

@@ -1,9 +1,10 @@
 """What a session costs under each way to deliver tools, said once for the page and the commands."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from inspector.config.setting import knobs_of, render_value
 from inspector.core.number import count, money, money_decimals, percent, saving, tokens
@@ -46,12 +47,52 @@ _BREAKS = 4
 _MILLION = 1_000_000
 
 
+class SkillCost(Struct, frozen=True):
+    """What a client's list of skills adds to each request, to a session, and to its price with the cache."""
+
+    client: str
+    version: str
+    tokens: int
+    session_tokens: int
+    dollars: float | None
+
+
 class Priced(Struct, frozen=True):
     """A priced session. `model` is the one that was asked for; `tokenizer` counted its tokens."""
 
     session: PricedSession
     model: str
     tokenizer: str
+    skills: Sequence[SkillCost] = ()
+
+
+def skill_costs(session: PricedSession, lists: Iterable[Any]) -> tuple[SkillCost, ...]:
+    """What these lists (`ListCost`) cost a session, the shortest first: each stands before its messages."""
+
+    def with_system(more: int) -> SessionCost:
+        overhead = session.plan.overhead
+        plan = replace(session.plan, overhead=replace(overhead, system=overhead.system + more))
+        return session_cost(plan, Delivery.STATIC, session.terms, session.prices)
+
+    def cost(one: Any) -> SkillCost:
+        whole = with_system(one.tokens)
+        dollars = None if whole.dollars is None else whole.dollars - (bare.dollars or 0)
+        return SkillCost(one.rule.client, one.rule.version, one.tokens, whole.raw - bare.raw, dollars)
+
+    bare = with_system(0)
+    return tuple(map(cost, sorted(lists, key=lambda one: one.tokens)))
+
+
+def skills_text(skills: Sequence[SkillCost]) -> str:
+    """What the shortest and the longest of these lists take, in a request and in a session."""
+    ends = (skills[0], skills[-1]) if len(skills) > 1 else skills
+    amounts = [one.dollars for one in ends if one.dollars is not None]
+    told = [
+        " to ".join(f"{tokens(one.tokens)} ({one.client})" for one in ends),
+        " to ".join(tokens(one.session_tokens) for one in ends),
+        " to ".join(money(one, money_decimals(amounts)) for one in amounts),
+    ]
+    return f"{told[0]} tokens in each request, {told[1]} in a session{told[2] and f', {told[2]} with cache'}"
 
 
 def priced_report(priced: Priced) -> Iterator[str | Table]:
@@ -61,6 +102,8 @@ def priced_report(priced: Priced) -> Iterator[str | Table]:
     yield plan.basis
     tools = count(len(plan.tools), "tool")
     yield f"definitions of {tools}: {tokens(plan.tool_tokens)} tokens ({priced.tokenizer})"
+    if priced.skills:
+        yield f"lists of skills: {skills_text(priced.skills)}; `toolsight skills` shows each client's"
     yield _whose(priced)
     yield f"prompt cache: {terms_text(session.terms)}"
     found = verdict(session)
@@ -201,6 +244,7 @@ def priced_json(priced: Priced) -> dict[str, Any]:
     return {
         **session_json(session),
         "tokenizer": priced.tokenizer,
+        "skills": to_builtins(priced.skills),
         "model": priced.model,
         "prices": None if session.prices is None else to_builtins(session.prices),
         "presets": [_preset_json(session.plan, preset) for preset in PRESETS],

@@ -13,12 +13,21 @@ from inspector.app.context import InContext
 from inspector.app.draw.budget import fact, flow
 from inspector.app.draw.header import Canvas
 from inspector.app.draw.line import MUTED, failure_text
+from inspector.cli.composition import lent
 from inspector.core.budget import Prices
 from inspector.core.events import Record as EventRecord
 from inspector.core.number import bar, count, tokens
 from inspector.core.prompt_cache import CacheTerms
 from inspector.core.report import NOTHING
-from inspector.features.cost.facts import ABOUT, MEASURES, break_even_cells, measures
+from inspector.features.cost.facts import (
+    ABOUT,
+    MEASURES,
+    SkillCost,
+    break_even_cells,
+    measures,
+    skill_costs,
+    skills_text,
+)
 from inspector.session.setup import Setup, catalog_planner
 from inspector.session.verdict import PricedSession, discovery_delivery, own_delivery, price_session, verdict
 from inspector.tokens.cost import Delivery, DeliveryCost, RequestCost
@@ -28,11 +37,12 @@ from widgets import Column, Record, RecordList, visible
 
 
 class DeliveryComparison(Struct, frozen=True):
-    """The costs of the six ways; `own` is the way in use."""
+    """The costs of the six ways; `own` is the way in use. `skills` are the lists of clients."""
 
     priced: PricedSession
     own: Delivery
     is_recorded: bool
+    skills: Sequence[SkillCost] = ()
 
 
 class Question(Struct, frozen=True):
@@ -53,7 +63,9 @@ class Question(Struct, frozen=True):
             return None
         own = own_delivery(self.setup.settings, self.meter.features)
         is_recorded = plan_of(self.records) is not None
-        return DeliveryComparison(self._priced(is_recorded), own, is_recorded)
+        priced = self._priced(is_recorded)
+        lists = lent("skill lists")(self.setup.configuration, None, self.meter.text)
+        return DeliveryComparison(priced, own, is_recorded, skill_costs(priced, lists))
 
     def _priced(self, is_recorded: bool) -> PricedSession:
         future = catalog_planner(self.setup, self.meter)
@@ -142,6 +154,7 @@ def way_facts(comparison: DeliveryComparison) -> list[Content]:
         *([] if found is None else [verdict_text(found.answer, found.text)]),
         fact("over", visible(basis, limit=120, newlines=False)),
         *([] if comparison.is_recorded else [fact("with", comparison.priced.assumed.text)]),
+        *([fact("lists of skills", skills_text(comparison.skills))] if comparison.skills else []),
         Content.styled(
             "cheaper from: how many tools a strategy needs to beat static, both cached (range)", MUTED
         ),

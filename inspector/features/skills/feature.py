@@ -35,6 +35,7 @@ FEATURE = Feature(
     compose="catalog:compose",
     provide="command:provide",
     lends={
+        "skill lists": "facts:list_costs",
         "skill place": "measured:place_of",
         "skills measured": "measured:compared",
         "skill findings": "facts:check_findings",

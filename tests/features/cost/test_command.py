@@ -23,6 +23,7 @@ from inspector.core.number import money
 from inspector.store.store import SqliteStore
 from inspector.tokens.plan import Assumptions
 from tests.core.test_event import records
+from tests.features.skills.test_command import write
 from tests.support.commands import Toolsight
 from tests.support.weather_configuration import write_weather_configuration
 
@@ -153,3 +154,26 @@ def test_both_commands_price_a_configuration_to_the_same_cent(toolsight: Toolsig
         for cache in ("cached", "uncached"):
             assert money(one[cache]["dollars"], 2) == money(other[cache]["dollars"], 2)
             assert one[cache]["dollars"] == pytest.approx(other[cache]["dollars"], abs=1e-12)
+
+
+@pytest.mark.slow
+def test_each_clients_list_of_skills_is_counted_beside_the_definitions(
+    toolsight: Toolsight, config: str, tmp_path: Path
+) -> None:
+    for name in ("deploy", "release-notes"):
+        write(tmp_path / "many", name)
+    given = ("--config", config, "--approve", *TERSE, "--set", f"discovery.skills={tmp_path / 'many'}")
+    found = json.loads(toolsight("cost", *given, "--json").stdout)
+    lists = json.loads(toolsight("skills", str(tmp_path / "many"), "--json").stdout)["lists"]
+    assert {one["client"]: one["tokens"] for one in found["skills"]} == {
+        one["client"]: one["tokens"] for one in lists
+    }
+    requests = found["deliveries"][0]["cached"]["requests"]
+    assert all(one["session_tokens"] == one["tokens"] * len(requests) for one in found["skills"])
+    # Where a cache reads most of them for a tenth.
+    sent = found["prices"]["input"]
+    assert all(0 < one["dollars"] < one["session_tokens"] * sent / 2 for one in found["skills"])
+    printed = toolsight("cost", *given).stdout
+    shortest = found["skills"][0]
+    assert f"lists of skills: {shortest['tokens']} ({shortest['client']}) to " in printed
+    assert "lists of skills" not in toolsight("cost", *given[:-2]).stdout

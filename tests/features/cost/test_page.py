@@ -1,11 +1,14 @@
 """The budget page, driven by keys."""
 
+from pathlib import Path
+
 import pytest
 from textual.pilot import Pilot
 
 from inspector.core.budget import Prices
 from inspector.core.session import Binding
 from inspector.features.cost.page import BudgetScreen
+from tests.features.skills.test_command import write
 from tests.support.app import app_rig, goes, is_up_to_date, seen, toasts, until
 from tests.support.fakes import calls, says, searches
 from tests.support.memory_servers import MemoryServer
@@ -95,13 +98,17 @@ async def test_a_tool_is_pinned_for_the_session() -> None:
 
 
 @pytest.mark.slow
-async def test_the_ways_are_compared_over_an_assumed_session_until_there_are_calls() -> None:
+async def test_the_ways_are_compared_over_an_assumed_session_until_there_are_calls(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path / ".claude/skills", "deploy")
     async with app_rig(*FORECAST, says("Rain."), prices=PRICES) as (pilot, rig):
         await budget_page(pilot)
         await goes(pilot, "ways")
         table = pilot.app.screen.query_one("#ways-table", RecordList)
         await until(pilot, lambda: len(table.records) == 6)
-        await sees(pilot, "over an assumed session", "append (in use)")
+        await sees(pilot, "over an assumed session", "append (in use)", "(claude-code) to ")
         await with_a_call(pilot, rig)
         await sees(pilot, "over this session's calls")
         await pilot.press("home")
