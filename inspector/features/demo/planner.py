@@ -21,6 +21,7 @@ from inspector.core.message import (
     UserMessage,
 )
 from inspector.features.demo.argument import Source, fill, unused
+from inspector.features.demo.bound_search import found_among
 from inspector.features.demo.reading import (
     Bound,
     Reading,
@@ -275,6 +276,8 @@ class _Plan:
             for search in attempt.searches
             for name in _FOUND.findall(search.result)
         }
+        if not self.searchable:
+            found = found_among(self.tools, reading.text)
         tools = fitting(self.tools, reading, found)
         filled = [(tool, fill(tool.schema, self._source(index))) for tool in tools]
         ready = [(tool, result.arguments) for tool, result in filled if not result.missing]

@@ -145,7 +145,8 @@ def read(text: str) -> Reading:
     match = _TOPIC.search(bare)
     places = [place for found in _PLACES.findall(bare) for place in re.split(_AND_ANOTHER, found)]
     lower = [word.lower() for word in re.findall(r"\w+", bare)]
-    capability = tuple(_capability(bare[: match.start()] if match else bare, places))[:12]
+    said = _CODE.sub(" ", bare[: match.start()] if match else bare)
+    capability = tuple(_capability(said, places))[:12]
     return Reading(
         text=text.strip(),
         quotes=tuple(filter(None, (quote[1:-1].strip() for quote in _QUOTED.findall(text)))),
@@ -222,6 +223,7 @@ class Bound(Struct, frozen=True):
     name: frozenset[str]
     words: frozenset[str]
     takes: frozenset[str]
+    about: str = ""
     returns: JsonObject = {}
 
 
@@ -260,6 +262,7 @@ def _bound(wire: str, function: Mapping[str, Any]) -> Bound:
         frozenset(terms(name)),
         frozenset(terms(f"{name} {about} {said}")),
         frozenset(word for parameter in parameters for word in written_words(parameter.name)),
+        about,
     )
 
 
@@ -304,8 +307,9 @@ def _weight(tool: Bound, term: str) -> float:
 
 
 def _named(tool: Bound, reading: Reading) -> float:
-    """The share of the tool's name that the step says, or that every question says."""
-    return len(tool.name & ({*reading.terms} | stems(READING_VERBS))) / max(1, len(tool.name))
+    """The share of the tool's name that the step says, or that every question says; its verb counts more."""
+    says_verb = not tool.name.isdisjoint(reading.terms[:1])
+    return len(tool.name & ({*reading.terms} | stems(READING_VERBS))) / max(1, len(tool.name)) + says_verb
 
 
 def _kind(tool: Bound, reading: Reading) -> float:

@@ -1,0 +1,41 @@
+"""What the planner makes of bound tools when there is nothing to search with."""
+
+import pytest
+
+from inspector.core.message import ModelRequest, UserMessage
+from inspector.features.demo.planner import decide
+from inspector.schema.json_value import JsonObject
+
+_PATH: JsonObject = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+_FILES = {
+    "read_text_file": "Read the complete contents of a file from the file system as text.",
+    "list_directory": "Get a detailed listing of all files and directories in a specified path.",
+    "create_directory": "Create a new directory or ensure a directory exists.",
+    "get_file_info": "Retrieve detailed metadata about a file or directory, such as its size.",
+}
+TOOLS = tuple(
+    {"type": "function", "function": {"name": f"disk__{name}", "description": about, "parameters": _PATH}}
+    for name, about in _FILES.items()
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "tool"),
+    [
+        ("list the files in /srv/reports", "list_directory"),
+        ("show me what's in /srv/reports", "list_directory"),
+        ("read /srv/reports/may.txt", "read_text_file"),
+        ("create a folder /srv/reports", "create_directory"),
+    ],
+)
+def test_a_bound_tool_is_called_that_a_search_would_find(said: str, tool: str) -> None:
+    reply = decide(ModelRequest(system="", messages=(UserMessage(said),), tools=TOOLS, max_output=1_000))
+    (call,) = reply.tool_calls
+    assert call.name == f"disk__{tool}"
+    assert call.arguments == {"path": said.split()[-1]}
+
+
+def test_what_no_bound_tool_is_for_is_not_called() -> None:
+    said = UserMessage("book a table for two tonight")
+    reply = decide(ModelRequest(system="", messages=(said,), tools=TOOLS, max_output=1_000))
+    assert not reply.tool_calls
