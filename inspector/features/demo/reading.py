@@ -38,7 +38,7 @@ _JOINT = re.compile(
     r"(?i:,?\s+(?:and(?:\s+(?:then|also|please))?|then|afterwards|after that)|,)\s+"
     rf"(?=(?i:{'|'.join(sorted(_VERBS))})\s+"
     r"(?:(?i:the|a|an|it|them|that|this|these|those|my|me|us|our|all|each|every|any|on|off|up"
-    r"|down|to|for|in|out|how|what|which|whether)\b|[\dA-Z\x00\"'“‘]))"
+    r"|down|to|for|in|out|how|what|which|whether)\b|[\dA-Z\x00\"'“‘/~]|\S+[./]\w))"
 )
 _LEADING = re.compile(r"^(?:and|also|please|then|,)\s+", re.IGNORECASE)
 

@@ -204,7 +204,8 @@ class ServerPanel(InContext, ViewPanel):
         told, failed = self.query_one("#server-told", TextView), server.phase is ServerPhase.FAILED
         text = self.session.stderr(server.name) if failed else server.info.instructions or server.info.summary
         told.border_title = _STDERR if failed else "Instructions for the model"
-        told.empty = "Nothing on stderr." if failed else "No instructions from this server."
+        none = "No instructions from this server." if server.phase is ServerPhase.READY else "None so far."
+        told.empty = "Nothing on stderr." if failed else none
         keep(told, text)
 
     def _show_stderr(self) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from inspector.core.message import ModelRequest, UserMessage
 from inspector.features.demo.planner import decide
+from inspector.features.demo.reading import split
 from inspector.schema.json_value import JsonObject
 
 _PATH: JsonObject = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
@@ -33,6 +34,11 @@ def test_a_bound_tool_is_called_that_a_search_would_find(said: str, tool: str) -
     (call,) = reply.tool_calls
     assert call.name == f"disk__{tool}"
     assert call.arguments == {"path": said.split()[-1]}
+
+
+def test_a_request_is_split_before_a_verb_and_its_path() -> None:
+    said = "list the files in /srv and then read /srv/may.txt, and move b.txt there"
+    assert split(said) == ("list the files in /srv", "read /srv/may.txt", "move b.txt there")
 
 
 def test_what_no_bound_tool_is_for_is_not_called() -> None:
