@@ -313,7 +313,12 @@ def _named(tool: Bound, reading: Reading) -> float:
 
 
 def _kind(tool: Bound, reading: Reading) -> float:
-    """A bonus or penalty: topics fit tools that search, questions those that read, orders those that act."""
+    """A bonus or penalty: topics fit tools that search, questions those that read, orders those that act.
+
+    What a step names by path, address or number is for no tool that takes nothing.
+    """
+    if reading.codes and not tool.takes:
+        return -0.8
     if reading.topic and tool.takes & QUERY:
         return 0.4
     # With numbers alone, "add" neither asks nor changes anything.

@@ -262,8 +262,9 @@ class WordLlamaEmbedder:
         self._folder = folder
 
     @classmethod
+    @cache
     def packaged(cls) -> "WordLlamaEmbedder | None":
-        """The table of the installed package; None if it is not installed."""
+        """The one table of the installed package; None if it is not installed."""
         spec = importlib.util.find_spec(_PACKAGE)
         folder = Path(spec.origin).parent if spec and spec.origin else None
         return cls(folder) if folder and (folder / _TABLE).is_file() else None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from inspector.core.message import ModelRequest, UserMessage
+from inspector.core.message import ModelReply, ModelRequest, UserMessage
 from inspector.features.demo.planner import decide
 from inspector.features.demo.reading import split
 from inspector.schema.json_value import JsonObject
@@ -14,10 +14,22 @@ _FILES = {
     "create_directory": "Create a new directory or ensure a directory exists.",
     "get_file_info": "Retrieve detailed metadata about a file or directory, such as its size.",
 }
-TOOLS = tuple(
-    {"type": "function", "function": {"name": f"disk__{name}", "description": about, "parameters": _PATH}}
-    for name, about in _FILES.items()
+
+
+def entry(name: str, about: str, parameters: JsonObject) -> JsonObject:
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
+
+
+TOOLS = tuple(entry(f"disk__{name}", about, _PATH) for name, about in _FILES.items())
+_URL: JsonObject = {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}
+BROWSER = (
+    entry("web__navigate", "Navigate to a URL", _URL),
+    entry("web__navigate_back", "Go back to the previous page in the history", {"type": "object"}),
 )
+
+
+def reply_to(said: str, tools: tuple[JsonObject, ...]) -> ModelReply:
+    return decide(ModelRequest(system="", messages=(UserMessage(said),), tools=tools, max_output=1_000))
 
 
 @pytest.mark.parametrize(
@@ -30,8 +42,7 @@ TOOLS = tuple(
     ],
 )
 def test_a_bound_tool_is_called_that_a_search_would_find(said: str, tool: str) -> None:
-    reply = decide(ModelRequest(system="", messages=(UserMessage(said),), tools=TOOLS, max_output=1_000))
-    (call,) = reply.tool_calls
+    (call,) = reply_to(said, TOOLS).tool_calls
     assert call.name == f"disk__{tool}"
     assert call.arguments == {"path": said.split()[-1]}
 
@@ -42,6 +53,9 @@ def test_a_request_is_split_before_a_verb_and_its_path() -> None:
 
 
 def test_what_no_bound_tool_is_for_is_not_called() -> None:
-    said = UserMessage("book a table for two tonight")
-    reply = decide(ModelRequest(system="", messages=(said,), tools=TOOLS, max_output=1_000))
-    assert not reply.tool_calls
+    assert not reply_to("book a table for two tonight", TOOLS).tool_calls
+
+
+def test_an_address_is_not_for_a_tool_that_takes_nothing() -> None:
+    (call,) = reply_to("go to https://example.com", BROWSER).tool_calls
+    assert (call.name, call.arguments) == ("web__navigate", {"url": "https://example.com"})
