@@ -1,13 +1,15 @@
 """What the planner makes of bound tools when there is nothing to search with."""
 
+from typing import Any
+
 import pytest
 
 from inspector.core.message import ModelReply, ModelRequest, UserMessage
 from inspector.features.demo.planner import decide
 from inspector.features.demo.reading import split
-from inspector.schema.json_value import JsonObject
 
-_PATH: JsonObject = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
+Entry = dict[str, Any]
+_PATH: Entry = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 _FILES = {
     "read_text_file": "Read the complete contents of a file from the file system as text.",
     "list_directory": "Get a detailed listing of all files and directories in a specified path.",
@@ -16,19 +18,19 @@ _FILES = {
 }
 
 
-def entry(name: str, about: str, parameters: JsonObject) -> JsonObject:
+def entry(name: str, about: str, parameters: Entry) -> Entry:
     return {"type": "function", "function": {"name": name, "description": about, "parameters": parameters}}
 
 
 TOOLS = tuple(entry(f"disk__{name}", about, _PATH) for name, about in _FILES.items())
-_URL: JsonObject = {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}
+_URL: Entry = {"type": "object", "properties": {"url": {"type": "string"}}, "required": ["url"]}
 BROWSER = (
     entry("web__navigate", "Navigate to a URL", _URL),
     entry("web__navigate_back", "Go back to the previous page in the history", {"type": "object"}),
 )
 
 
-def reply_to(said: str, tools: tuple[JsonObject, ...]) -> ModelReply:
+def reply_to(said: str, tools: tuple[Entry, ...]) -> ModelReply:
     return decide(ModelRequest(system="", messages=(UserMessage(said),), tools=tools, max_output=1_000))
 
 
