@@ -7,6 +7,7 @@ sign of life is asked for here, too.
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -55,7 +56,7 @@ class Argument(Struct, frozen=True):
 class Offer(Struct, frozen=True):
     """An entry of a list. `id` is its URI, its URI template or a prompt's name; `size` is in bytes.
 
-    A skill's size is that of its `files`.
+    A skill's size is that of its `files`; its `digest` is that of its SKILL.md, "" if it has none.
     """
 
     list: str
@@ -66,6 +67,7 @@ class Offer(Struct, frozen=True):
     size: int | None = None
     arguments: tuple[Argument, ...] = ()
     files: int = 0
+    digest: str = ""
 
     @property
     def key(self) -> str:
@@ -164,6 +166,7 @@ def _offer(entry: object, name: str, key: str, redact: Redact) -> Offer | None:
         sum(sizes) if sizes else None,
         _arguments(as_list(entry.get("arguments"))),
         len(files),
+        next((as_text(one.get("digest")) for one in files if one.get("uri") == id_), ""),
     )
 
 
@@ -180,12 +183,16 @@ def _arguments(entries: list[Any]) -> tuple[Argument, ...]:
 
 
 class Read(Struct, frozen=True):
-    """What was read: `text` as it is shown, what it is, what a model would get, and the first bytes in it."""
+    """What was read: `text` as it is shown, what it is, what a model would get, and the first bytes in it.
+
+    `digest` is that of a resource that is one text, as skills have it (SEP-2640).
+    """
 
     text: str
     told: str
     counted: ToolResult
     attachment: Attachment | None = None
+    digest: str = ""
 
 
 def _resource(raw: JsonObject, redact: Redact) -> Read:
@@ -196,14 +203,16 @@ def _resource(raw: JsonObject, redact: Redact) -> Read:
         raise ProtocolError("resources/read: the answer has no contents")
     known = [each for each in contents if isinstance(each, Mapping)]
     blocks: list[JsonObject] = [{"type": "resource", "resource": each} for each in contents]
-    if len(contents) == len(known) == 1 and isinstance(known[0].get("text"), str):
-        blocks = [{"type": "text", "text": known[0]["text"]}]
+    digest = ""
+    if len(contents) == len(known) == 1 and isinstance(text := known[0].get("text"), str):
+        blocks = [{"type": "text", "text": text}]
+        digest = f"sha256:{sha256(text.encode('utf-8', 'replace')).hexdigest()}"
     result = tool_result({"content": blocks})
     size = sum(len(as_text(each.get("text")).encode("utf-8", "replace")) for each in known)
     size += sum(each.size for each in result.attachments)
     mime = ", ".join(dict.fromkeys(as_text(each.get("mimeType")) or "no type" for each in known))
     attachment = next(iter(result.attachments), None)
-    return Read(redact(result.text), f"{mime}   {size_text(size)}", result, attachment)
+    return Read(redact(result.text), f"{mime}   {size_text(size)}", result, attachment, digest)
 
 
 def _messages(raw: JsonObject, redact: Redact) -> Read:

@@ -29,6 +29,7 @@ _UNKNOWN_METHOD = "-32601"
 _READS = Annotations(read_only=True)
 # Of a skill that a server serves, so that none has the name of a tool of its.
 _PREFIX = "skill-"
+_CHANGED = "If the server has changed it, reconnect: that lists it anew. If not, do not use this skill."
 
 
 def compose(_options: Options, ports: Ports) -> Ports:
@@ -106,7 +107,7 @@ class _ServedLink:
 
     def __init__(self, link: ServerLink, spec: ServerSpec) -> None:
         self._link, self._spec = link, spec
-        self._uris: dict[str, str] = {}
+        self._offers: dict[str, Offer] = {}
 
     @property
     def info(self) -> ServerInfo:
@@ -117,9 +118,9 @@ class _ServedLink:
         skills, problems = await skills_of(Offers(self._link, self._spec.call_timeout), self.info)
         taken = {tool.name for tool in listing.tools}
         named = {f"{_PREFIX}{one.name}": one for one in skills}
-        self._uris = {name: one.id for name, one in named.items() if name not in taken}
+        self._offers = {name: one for name, one in named.items() if name not in taken}
         entries = (
-            _entry(self._spec.name, name, named[name].description, uri) for name, uri in self._uris.items()
+            _entry(self._spec.name, name, one.description, one.id) for name, one in self._offers.items()
         )
         skipped = tuple(SkippedTool("skills/list", one) for one in problems)
         return ToolListing((*listing.tools, *entries), (*listing.skipped, *skipped))
@@ -127,10 +128,14 @@ class _ServedLink:
     async def call(
         self, tool: str, arguments: JsonObject, *, timeout: float, on_task: OnTask = ignored
     ) -> ToolResult:
-        if tool not in self._uris:
+        offer = self._offers.get(tool)
+        if offer is None:
             return await self._link.call(tool, arguments, timeout=timeout, on_task=on_task)
-        read = await Offers(self._link, timeout).read(self._uris[tool])
-        return _instructions(read.counted.text.encode(), f"Address of this skill: {self._uris[tool]}")
+        read = await Offers(self._link, timeout).read(offer.id)
+        if offer.digest and read.digest != offer.digest:
+            told = f"{offer.id} is not what its server listed: its digest is {read.digest or 'unknown'}"
+            raise ProtocolError(f"{told}, not {offer.digest}", hint=_CHANGED)
+        return _instructions(read.counted.text.encode(), f"Address of this skill: {offer.id}")
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         return await self._link.request(method, params, timeout=timeout)
@@ -160,7 +165,11 @@ async def skills_of(offers: Offers, info: ServerInfo) -> tuple[Sequence[Offer], 
     skills = dict[str, Offer]()
     for one in chain.from_iterable(each.offers for each in lists):
         is_file = one.id.startswith(_SCHEME) and one.id.endswith(_FILE) and not one.is_template
-        if one.list == "skills" or is_file:
+        if one.list == "skills":
             skills.setdefault(one.id, one)
+        elif is_file:
+            # Its own name is a title, or the file's.
+            folder = one.id.removesuffix(_FILE).rpartition("/")[2]
+            skills.setdefault(one.id, replace(one, name=folder))
     told = chain.from_iterable(each.troubles for each in lists)
     return list(skills.values()), [one for one in told if _UNKNOWN_METHOD not in one]

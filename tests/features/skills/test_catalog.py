@@ -2,6 +2,7 @@
 
 import json
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,20 @@ def test_a_servers_skill_is_found_and_read_from_it(toolsight: Toolsight, mode: s
     printed = toolsight("call", "skill_server:skill-invoice-check", *SERVER, mode).stdout
     assert printed.startswith("Address of this skill: skill://invoice-check/SKILL.md\n")
     assert printed.endswith("Do it step by step.\n")
+
+
+@pytest.mark.slow
+def test_a_skill_that_is_not_what_its_server_listed_is_refused(toolsight: Toolsight) -> None:
+    done = toolsight("call", "skill_server:skill-invoice-check", *SERVER, "changed")
+    assert done.exit_code != 0
+    listed = sha256(skill_server.text_of("invoice-check").encode()).hexdigest()
+    assert (
+        "skill://invoice-check/SKILL.md is not what its server listed: its digest is sha256:" in done.stderr
+    )
+    assert f"not sha256:{listed}" in done.stderr
+    assert "reconnect" in done.stderr
+    assert "Pay it" not in done.stdout
+    assert toolsight("call", "skill_server:skill-release-notes", *SERVER, "changed").exit_code == 0
 
 
 @pytest.mark.slow
