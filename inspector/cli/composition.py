@@ -31,12 +31,13 @@ from inspector.core.ports import (
     SystemClock,
     TokenCounter,
 )
+from inspector.core.server import Era
 from inspector.core.text import closest
 from inspector.features.feature_list import FEATURES
 from inspector.loop.breaker import BreakerStore, SqliteBreakers
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import AskFolders, Connector, Elicitor, Heard
+from inspector.mcp.port import Connector, Elicitor, Heard, Relay
 from inspector.mcp.reaper import Reaper
 from inspector.mcp.recorded_link import WithStoredListings
 from inspector.mcp.sign_in.kept import SignIns, system_keychain
@@ -104,11 +105,11 @@ def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
     return stored_tools(options).connector(connector) if options.registry else connector
 
 
-def mcp_connector(options: Options, *, older_first: bool = False) -> McpConnector:
+def mcp_connector(options: Options, *, starts: Era | None = None) -> McpConnector:
     """What connects to servers, and signs in to them."""
     way = SignInWay(open_sign_ins(options), is_stored_only=options.stored_auth_only)
     logs = platformdirs.user_log_path(APP)
-    return McpConnector(logs, reaper=_reaper(), way=way, tries_older=True, older_first=older_first)
+    return McpConnector(logs, reaper=_reaper(), way=way, tries_older=True, starts=starts)
 
 
 def open_sign_ins(options: Options) -> SignIns:
@@ -130,8 +131,8 @@ def make_workbench(
     *,
     elicitor: Elicitor | None = None,
     heard: Heard | None = None,
-    ask_folders: AskFolders | None = None,
-    older_first: bool = False,
+    relay: Relay | None = None,
+    starts: Era | None = None,
     connector: Connector | None = None,
     clock: Clock | None = None,
     breakers: BreakerStore | None = None,
@@ -145,7 +146,7 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. A `listing`, which does not search, loads
     no embedding model, and no encoding for known texts. Unless it `learns`, earlier sessions decide nothing.
     """
-    servers = mcp_connector(options, older_first=older_first)
+    servers = mcp_connector(options, starts=starts)
     ports = Ports(
         connector=connector or _with_what_is_stored(servers, options),
         wire=servers if connector is None else None,
@@ -156,7 +157,7 @@ def make_workbench(
         approver=approver,
         elicitor=elicitor or TerminalElicitor(),
         heard=heard,
-        ask_folders=ask_folders,
+        relay=relay,
         model_for=lambda name: chosen_model(name, options),
         counter_for=counter_for if not listing else lambda name: remembered_counter(name, options),
         embedder_for=make_embedder if not listing else lambda _name: None,

@@ -235,7 +235,10 @@ class Connection:
                 listing = await list_tools(link, self._spec.connect_timeout)
                 start.end()
                 milliseconds = (self._shared.clock.monotonic() - began) * 1000
-                era = link.info.era if link.info.era is not remembered else None
+                info = link.info
+                # A server that was only not asked for the older one is not known to refuse it.
+                is_found = info.era is not Era.MODERN or info.refuses_older or self._spec.is_http
+                era = info.era if info.era is not remembered and is_found else None
                 async with self._showing:
                     await self._emit_ready(link, listing, milliseconds, era)
                 await self._watch(link)

@@ -1,7 +1,7 @@
 """What a session uses of servers, as interfaces: connections, what crosses them, and whom a server asks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Final, Protocol
 
@@ -29,7 +29,7 @@ from inspector.mcp.elicitation import (
 )
 from inspector.mcp.frame import FrameLog
 from inspector.mcp.question import ANSWER, BY, Sampler, SamplingRequest
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, as_list, as_object, as_text
 
 
 def ignored(progress: object) -> None:
@@ -113,16 +113,30 @@ Heard = Callable[[str, str, JsonObject], None]
 """Hears what a server tells its client: the server's name, a notification's method, and its parameters."""
 
 
-AskFolders = Callable[[str], Awaitable[Sequence[str] | None]]
-"""Asks for the absolute paths of the folders that a server may know; None if nobody can be asked."""
+class Relay(Protocol):
+    """Another client that a session works for: it answers what servers ask, and follows their tasks."""
+
+    def takes(self, server: str, requests: Mapping[str, JsonObject]) -> bool:
+        """Whether it can be asked all of these requests, which are as the protocol writes them."""
+
+    async def answers(self, server: str, requests: Mapping[str, JsonObject]) -> JsonObject:
+        """Its answers as they came, by the requests' keys; some may be missing. Raises ClientRefusal."""
+
+    def follows(self) -> bool:
+        """Whether it follows the task of the call at hand; in any thread, in the context of the call."""
+
+    def task(self, task: JsonObject) -> None:
+        """The task of the call at hand, as its server described it now."""
 
 
-class Nobody:
+class Nobody(Struct, frozen=True):
     """An `Elicitor` where there is nobody to ask."""
+
+    why: str = "there is nobody to ask"
 
     async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:  # noqa: ARG002
         """Decline."""
-        return ElicitationAnswer(Action.DECLINE, why="there is nobody to ask")
+        return ElicitationAnswer(Action.DECLINE, why=self.why)
 
 
 # What the stream keeps of what a server asks its client: a bounded part, cut to what people read.
@@ -198,6 +212,7 @@ TOO_MANY = f"a call may ask at most {QUESTIONS_A_CALL} questions"
 NO_CONSENT = "you have not agreed to share a folder with it"
 WITHDRAWN = "a new session began before it was answered"
 _NOT_DECLARED = "the client did not declare it"
+_WITHDRAWN = "the question was withdrawn"
 
 
 class SessionClient:
@@ -218,17 +233,16 @@ class SessionClient:
         emit: Callable[[], Callable[[Event], None]],
         sampler: Callable[[], Sampler] | None = None,
         heard: Heard | None = None,
-        ask_folders: AskFolders | None = None,
+        relay: Relay | None = None,
     ) -> None:
         """`emit` gives what records an event in the session that runs, `sampler` the model of that moment.
 
-        `heard` gets every notification; nothing of them is passed on without it. What `ask_folders` gives
-        stands in place of `folders`.
+        `heard` gets every notification; nothing of them is passed on without it.
         """
         self._sampler = sampler
         self.listens, self._heard = heard is not None, heard
         self._capabilities = capabilities
-        self._folders, self._ask_folders = tuple(folders), ask_folders
+        self._folders, self.relay = tuple(folders), relay
         self._elicitor = elicitor
         self._server, self._emit, self._its_emit = server, emit, emit()
         self._its_record = ClientRecord(server, self._its_emit)
@@ -252,10 +266,30 @@ class SessionClient:
         answer = self._record.asked("roots")
         if not self._capabilities.roots:
             raise _refusal("roots", answer)
-        given = await self._ask_folders(self._server) if self._ask_folders is not None else None
-        folders = self._folders if given is None else tuple(given)
-        answer(", ".join(folders) or "no folder", "" if folders else NO_CONSENT)
-        return folders
+        answer(", ".join(self._folders) or "no folder", "" if self._folders else NO_CONSENT)
+        return self._folders
+
+    async def hand_on(
+        self, requests: Mapping[str, JsonObject], read: Mapping[str, ElicitationRequest | None]
+    ) -> JsonObject | None:
+        """What the relay answers, by key; None if it cannot be asked all of it. Raises ClientRefusal.
+
+        `read` is what of the requests is recorded, None for the list of roots.
+        """
+        if self.relay is None or not self.relay.takes(self._server, requests):
+            return None
+        record, given, why = self._record, dict[str, Any](), _WITHDRAWN
+        answers = {key: _asked(record, one) if one else record.asked("roots") for key, one in read.items()}
+        try:
+            given |= await self.relay.answers(self._server, requests)
+            why = "it was left unanswered"
+        except ClientRefusal as refusal:
+            why = refusal.message
+            raise
+        finally:
+            for key, request in read.items():
+                _note_given(answers[key], request, given.get(key), why)
+        return given
 
     async def elicit(self, request: ElicitationRequest) -> ElicitationAnswer:
         """Ask the person, and wait as long as the answer takes; cancelled if the server withdraws it.
@@ -279,7 +313,7 @@ class SessionClient:
             given = await self._given(request)
         except asyncio.CancelledError:
             if task is None or task not in self._withdrawn or task.uncancel():
-                answer(Action.CANCEL, "the question was withdrawn")
+                answer(Action.CANCEL, _WITHDRAWN)
                 raise
             answer(Action.CANCEL, WITHDRAWN)
             return ElicitationAnswer(Action.CANCEL)
@@ -364,3 +398,19 @@ def _recorded(request: ElicitationRequest, answer: ElicitationAnswer) -> JsonObj
     # A server may repeat what a person typed all the same.
     SECRETS.learn({f"{name}.secret": value for name, value in given.items() if isinstance(value, str)})
     return without_secrets(fields, answer.content)
+
+
+def _note_given(answer: Answer, request: ElicitationRequest | None, given: object, why: str) -> None:
+    """Record what a relay answered, of any shape."""
+    said = as_object(given)
+    if not said:
+        answer(Action.CANCEL, why)
+    elif request is None:
+        answer(", ".join(as_text(as_object(root).get("uri")) for root in as_list(said.get("roots"))))
+    elif isinstance(request, SamplingRequest):
+        text = as_text(as_object(said.get("content")).get("text"))
+        answer(Action.ACCEPT, content={"text": text, BY: as_text(said.get("model"))})
+    else:
+        content = as_object(said.get("content")) if "content" in said else None
+        told = ElicitationAnswer(Action.ACCEPT, content)
+        answer(as_text(said.get("action")), content=_recorded(request, told))

@@ -53,7 +53,7 @@ from inspector.loop.model.local import LocalModelServers
 from inspector.loop.session_breakers import Breakers
 from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
-from inspector.mcp.port import AskFolders, Connector, Elicitor, Heard, Nobody, Wire
+from inspector.mcp.port import Connector, Elicitor, Heard, Nobody, Relay, Wire
 from inspector.search.answer.retrieval import Live
 from inspector.session.server_change import ServerChanges, ServerSource, StoredTools
 from inspector.store.call_history import Retention
@@ -109,7 +109,7 @@ class Ports(Struct, frozen=True):
     static: "StaticEmbedder | None" = None
     elicitor: Elicitor = Nobody()
     heard: Heard | None = None
-    ask_folders: AskFolders | None = None
+    relay: Relay | None = None
     history: CallHistory | None = None
     breakers: BreakerStore = field(default_factory=MemoryBreakers)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep

@@ -325,7 +325,7 @@ class RunningSession:
             lambda: self._session.emit,
             sampler,
             ports.heard,
-            ports.ask_folders,
+            ports.relay,
         )
 
     def _new_retrieval(self, settings: Settings) -> Retrieval:

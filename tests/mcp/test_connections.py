@@ -185,7 +185,7 @@ async def test_a_list_that_cannot_be_had_again_keeps_the_tools_and_says_why() ->
 
 
 async def test_the_era_that_worked_is_remembered_and_used_again() -> None:
-    server = MemoryServer(info=ServerInfo(era=Era.MODERN))
+    server = MemoryServer(info=ServerInfo(era=Era.MODERN, refuses_older=True))
     bench = Bench(a=server)
     async with connected(bench) as connections:
         await connections.reconnect("a")

@@ -1,39 +1,42 @@
-"""What a server asks while a call runs is asked of the client that called.
+"""What servers ask while a call runs is asked of the client that called, in the servers' own words.
 
-A client of 2026-07-28 cannot be asked: its call returns with the question, and it calls once more with the
-answer, for which the server's call has waited.
+A client of 2026-07-28 cannot be asked: its call returns with every question that is open, and it calls once
+more with the answers, for which the server's call has waited. A client that knows tasks gets the task that
+its call became (SEP-2663); the call goes on behind it, and questions and result come with the polls.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from secrets import token_urlsafe
 from typing import Any, Final
-from urllib.request import url2pathname
 from uuid import uuid4
 
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.message import ServerMessageMetadata
-from mcp.types import INVALID_PARAMS
+from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
+from mcp_types.methods import validate_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
+from msgspec import Struct
+from pydantic import RootModel, ValidationError
 
 from inspector.config.configuration import setting_values
-from inspector.core.message import AssistantMessage
+from inspector.core.error import ClientRefusal
 from inspector.core.settings import ClientCapabilities
-from inspector.mcp.elicitation import CANCELLED, Action, ElicitationAnswer, ElicitationRequest, FormRequest
-from inspector.mcp.question import SamplingRequest, accepted
-from inspector.schema.json_value import JsonObject, as_object
+from inspector.mcp.client.translate import flaw_text
+from inspector.mcp.port import Relay
+from inspector.schema.json_value import JsonObject, as_object, as_text
 
 Context = ServerRequestContext[Any, Any]
-Asked = types.ElicitRequest | types.CreateMessageRequest | types.ListRootsRequest
-_Given = types.ElicitResult | types.CreateMessageResult | types.ListRootsResult
-_NO_REQUEST = "no client waits for this server"
-_CANNOT = "the client does not declare it"
-_NOT_TEXT = "the client's model can only be asked for text"
-_UNREADABLE = "its answer cannot be read"
-_KEY: Final = "asked"
+TASKS: Final = "io.modelcontextprotocol/tasks"
+# Seconds in which a client may answer, and how many clients may still come back for what they were promised.
+_LONGEST_QUESTION, _MOST_KEPT = 600.0, 1_000
+_Anything = RootModel[dict[str, Any]]
+# What a task of 2025-11-25 calls otherwise; and what is added as the task goes.
+_RENAMED = {"ttl": "ttlMs", "pollInterval": "pollIntervalMs"}
+_ADDED = frozenset({"resultType", "_meta", "inputRequests", "result", "error", "status"})
 
 EVERYTHING: Final = types.ClientCapabilities(
     elicitation=types.ElicitationCapability(
@@ -59,8 +62,23 @@ def declared(capabilities: types.ClientCapabilities | None) -> dict[str, Any]:
     return setting_values(own)
 
 
+def _needs(request: JsonObject) -> str:
+    """The setting that says whether a client can be asked that."""
+    method, mode = request.get("method"), as_object(request.get("params")).get("mode")
+    if method == "elicitation/create":
+        return "client.links" if mode == "url" else "client.forms"
+    return "client.sampling" if method == "sampling/createMessage" else "client.roots"
+
+
+class _Question(Struct, frozen=True, eq=False):
+    """Requests that belong together, and what is to come of them: the answers, by the requests' keys."""
+
+    requests: Mapping[str, JsonObject]
+    answers: asyncio.Future[JsonObject]
+
+
 class Waiting:
-    """A request that a client waits for; it lives on while a client of 2026-07-28 is asked.
+    """A request that a client waits for; it lives on while a client of 2026-07-28 is asked, or polls.
 
     `server` is the one that works on it, "" before that is known.
     """
@@ -69,143 +87,228 @@ class Waiting:
         self.context = context
         self.server = ""
         self.work: asyncio.Task[JsonObject] | None = None
-        self.state = ""
-        self._asked: asyncio.Future[Asked] = asyncio.get_running_loop().create_future()
-        self._given: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        self.task: JsonObject = {}
+        self._questions: list[_Question] = []
+        self._news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     @property
     def is_older(self) -> bool:
         """Whether its client can be asked at any time."""
         return self.context.protocol_version not in MODERN_PROTOCOL_VERSIONS
 
-    async def ask(self, asked: Asked, result: type[_Given]) -> Any:
-        """Ask the client and return what it said, as `result`. Raises MCPError and ValidationError."""
-        if self.is_older:
-            related = ServerMessageMetadata(related_request_id=self.context.request_id)
-            return await self.context.session.send_request(asked, result, metadata=related)
-        self._given = asyncio.get_running_loop().create_future()
-        self._asked.set_result(asked)
-        return result.model_validate(await self._given, by_name=False)
+    @property
+    def takes_tasks(self) -> bool:
+        """Whether its client knows what to do with a task."""
+        can = self.context.session.client_capabilities
+        return not self.is_older and can is not None and TASKS in (can.extensions or {})
 
-    def resume(self, context: Context) -> None:
-        """The client has called once more, with its answer."""
-        self.context, self._asked = context, asyncio.get_running_loop().create_future()
-        given = as_object(as_object(context.params).get("inputResponses")).get(_KEY)
-        self._given.set_result(as_object(given))
+    def takes(self, requests: Mapping[str, JsonObject]) -> bool:
+        """Whether its client can be asked all of these."""
+        can = declared(self.context.session.client_capabilities)
+        return all(can[_needs(request)] for request in requests.values())
+
+    async def answers(self, requests: Mapping[str, JsonObject]) -> JsonObject:
+        """What the client answers, by the requests' keys. Raises ClientRefusal."""
+        if self.is_older:
+            given = await asyncio.gather(*map(self._ask_now, requests.values()))
+            return dict(zip(requests, given, strict=True))
+        _require_valid(requests)
+        question = _Question(requests, asyncio.get_running_loop().create_future())
+        self._questions.append(question)
+        self._tell()
+        try:
+            # Who follows a task may take as long as the task's server waits.
+            async with asyncio.timeout(None if self.task else _LONGEST_QUESTION):
+                return await question.answers
+        except TimeoutError:
+            raise ClientRefusal("the client did not call again with an answer") from None
+        finally:
+            self._questions.remove(question)
+
+    async def _ask_now(self, request: JsonObject) -> JsonObject:
+        params = as_object(request.get("params"))
+        if params.get("mode") == "url":
+            params = {"elicitationId": uuid4().hex, **params}
+        asked: Any = types.Request[dict[str, Any], str](method=as_text(request.get("method")), params=params)
+        related = ServerMessageMetadata(related_request_id=self.context.request_id)
+        try:
+            return (await self.context.session.send_request(asked, _Anything, metadata=related)).root
+        except MCPError as error:
+            raise ClientRefusal(error.message, was_declared=True) from error
+        except ValidationError as error:
+            raise ClientRefusal(f"the client's answer cannot be read: {flaw_text(error)}") from error
+
+    def _tell(self) -> None:
+        if not self._news.done():
+            self._news.set_result(None)
+
+    def resume(self, context: Context, given: JsonObject) -> None:
+        """The client has come back with answers; what it left out stays open."""
+        self.context = context
+        for question in self._open:
+            if mine := {key: answer for key, answer in given.items() if key in question.requests}:
+                question.answers.set_result(mine)
+
+    @property
+    def _open(self) -> list[_Question]:
+        return [one for one in self._questions if not one.answers.done()]
+
+    def went_on(self, task: JsonObject) -> None:
+        """The work is a task, which its server describes like this now."""
+        self.task = task
+        self._tell()
 
     async def outcome(self) -> JsonObject:
-        """The result, or one that asks for more. A client that leaves ends the work."""
+        """What the client gets now: the result, the task, or what is asked.
+
+        A client that leaves before that ends the work.
+        """
         assert self.work is not None
         try:
-            awaited: list[asyncio.Future[Any]] = [self.work, self._asked]
-            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+            while not (self.work.done() or self.task or self._open):
+                self._news = asyncio.get_running_loop().create_future()
+                awaited: list[asyncio.Future[Any]] = [self.work, self._news]
+                await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
         except asyncio.CancelledError:
             self.work.cancel()
             raise
         if self.work.done():
             return self.work.result()
-        self.state = token_urlsafe()
-        asked = self._asked.result().model_dump(by_alias=True, mode="json", exclude_none=True)
-        return {"resultType": "input_required", "inputRequests": {_KEY: asked}, "requestState": self.state}
+        if self.task:
+            return {**self._described, "resultType": "task", "status": "working"}
+        return {"resultType": "input_required", "inputRequests": self._asks}
+
+    @property
+    def _asks(self) -> JsonObject:
+        return {key: request for one in self._open for key, request in one.requests.items()}
+
+    @property
+    def _described(self) -> JsonObject:
+        return {_RENAMED.get(name, name): value for name, value in self.task.items() if name not in _ADDED}
+
+    def polled(self) -> JsonObject:
+        """The task with its questions, its result or its error."""
+        assert self.work is not None
+        told, error = self.task.get("status"), self.task.get("error")
+        if not self.work.done():
+            asks = self._asks
+            now = {"status": "input_required", "inputRequests": asks} if asks else {"status": "working"}
+        elif self.work.cancelled() or told == "cancelled":
+            now = {"status": "cancelled"}
+        elif (failure := self.work.exception()) is not None:
+            now = {"status": "failed", "error": {"code": INTERNAL_ERROR, "message": str(failure)}}
+        elif told == "failed" and isinstance(error, dict):
+            now = {"status": "failed", "error": error}
+        else:
+            now = {"status": "completed", "result": self.work.result()}
+        return {**self._described, **now}
 
 
-class ClientElicitor:
-    """Asks the client whose request a server works on; see `Elicitor`. `first` is the first client's."""
+def _require_valid(requests: Mapping[str, JsonObject]) -> None:
+    """Raise ClientRefusal for what no client of 2026-07-28 could read."""
+    asked = {"resultType": "input_required", "inputRequests": requests}
+    try:
+        validate_server_result("tools/call", MODERN_PROTOCOL_VERSIONS[-1], asked)
+    except ValidationError as error:
+        raise ClientRefusal(f"it cannot be read: {flaw_text(error)}") from error
+
+
+CALLING: ContextVar[Waiting | None] = ContextVar("calling", default=None)
+"""The request that a server works on, in the context of that work, whatever thread it is in."""
+
+
+class ClientRelay(Relay):
+    """Asks the client whose request a server works on. `first` is the first client's."""
 
     def __init__(self) -> None:
         self.first: Context | None = None
         self._waiting: list[Waiting] = []
+        # By the request states and task ids that clients come back with.
+        self._promised: dict[str, Waiting] = {}
 
     @contextmanager
     def waits(self, waiting: Waiting) -> Iterator[None]:
         """A client waits for the end of a request."""
         self._waiting.append(waiting)
+        CALLING.set(waiting)
         try:
             yield
         finally:
             self._waiting.remove(waiting)
 
     def contexts(self, server: str) -> list[Context]:
-        """The requests that wait for a server, the oldest first."""
-        return [waiting.context for waiting in self._waits_for(server)]
+        """The requests that wait for a server, the oldest first; in the context of one, that alone."""
+        if (calling := CALLING.get()) in self._waiting and calling is not None:
+            return [calling.context]
+        return [waiting.context for waiting in self._waiting if waiting.server == server]
 
-    def _waits_for(self, server: str) -> list[Waiting]:
-        return [waiting for waiting in self._waiting if waiting.server == server]
+    def _asked(self, server: str, requests: Mapping[str, JsonObject]) -> Waiting | None:
+        """Whom to ask: who is known to wait, else who called that server last.
 
-    def asked(self, state: object) -> Waiting:
-        """The request that waits for the answer with that `requestState`. Raises MCPError for no such."""
-        for waiting in self._waiting:
-            if waiting.state == state:
-                return waiting
-        raise MCPError(INVALID_PARAMS, "this requestState was not given out, or its question is over")
-
-    async def folders(self, server: str) -> list[str] | None:
-        """The folders of the client that called last, as absolute paths; None if it cannot be asked.
-
-        Many servers ask as they start: then it is the `first` client, if that can be asked at any time.
+        Many servers ask for folders as they start: then it is the `first` client, if that can be asked.
         """
-        first = [Waiting(self.first)] if self.first is not None else []
-        waiting = [*(one for one in first if one.is_older), *self._waits_for(server)]
-        if not waiting or not declared(waiting[-1].context.session.client_capabilities)["client.roots"]:
-            return None
-        try:
-            given = await waiting[-1].ask(types.ListRootsRequest(), types.ListRootsResult)
-        except (MCPError, ValidationError):
-            return None
-        return [url2pathname(root.uri.path or "") for root in given.roots]
+        if (calling := CALLING.get()) in self._waiting:
+            return calling
+        last = [waiting for waiting in self._waiting if waiting.server == server][-1:]
+        if not last and self.first is not None and {*map(_needs, requests.values())} == {"client.roots"}:
+            last = [one for one in (Waiting(self.first),) if one.is_older]
+        return last[0] if last else None
 
-    async def ask(self, request: ElicitationRequest) -> ElicitationAnswer:
-        """Ask the client that called last; declined for a client that cannot be asked."""
-        waiting = self._waits_for(request.server)
-        if not waiting:
-            return ElicitationAnswer(Action.DECLINE, why=_NO_REQUEST)
-        can = declared(waiting[-1].context.session.client_capabilities)
-        if not can[_path(request)]:
-            return ElicitationAnswer(Action.DECLINE, why=_CANNOT)
-        try:
-            return await _answered(waiting[-1], request)
-        except (MCPError, ValidationError) as error:
-            told = error.message if isinstance(error, MCPError) else _UNREADABLE
-            return ElicitationAnswer(Action.DECLINE, why=f"the client: {told}")
+    def takes(self, server: str, requests: Mapping[str, JsonObject]) -> bool:
+        """See Relay."""
+        waiting = self._asked(server, requests)
+        return waiting is not None and waiting.takes(requests)
 
+    async def answers(self, server: str, requests: Mapping[str, JsonObject]) -> JsonObject:
+        """See Relay."""
+        waiting = self._asked(server, requests)
+        return await waiting.answers(requests) if waiting is not None else {}
 
-def _path(request: ElicitationRequest) -> str:
-    """The setting that says whether a client can be asked for that."""
-    if isinstance(request, SamplingRequest):
-        return "client.sampling"
-    return "client.forms" if isinstance(request, FormRequest) else "client.links"
+    def follows(self) -> bool:
+        """See Relay."""
+        calling = CALLING.get()
+        return calling is not None and calling.takes_tasks
 
+    def task(self, task: JsonObject) -> None:
+        """See Relay."""
+        if (calling := CALLING.get()) is not None:
+            id_ = calling.task.get("taskId") or self.promise(calling, as_text(task.get("taskId")))
+            calling.went_on({**task, "taskId": id_})
 
-async def _answered(call: Waiting, request: ElicitationRequest) -> ElicitationAnswer:
-    if isinstance(request, SamplingRequest):
-        return await _sampled(call, request)
-    params: types.ElicitRequestParams
-    if isinstance(request, FormRequest):
-        params = types.ElicitRequestFormParams(message=request.message, requested_schema=dict(request.schema))
-    else:
-        params = types.ElicitRequestURLParams(
-            message=request.message, url=request.url, elicitation_id=uuid4().hex
-        )
-    given = await call.ask(types.ElicitRequest(params=params), types.ElicitResult)
-    action = Action(given.action)
-    return CANCELLED if action is Action.CANCEL else ElicitationAnswer(action, given.content)
+    def promise(self, waiting: Waiting, key: str = "") -> str:
+        """What a client comes back to this request with: the key, if no other request has it."""
+        key = key if key and key not in self._promised else token_urlsafe()
+        self._promised[key] = waiting
+        if len(self._promised) > _MOST_KEPT:
+            del self._promised[next(iter(self._promised))]
+        return key
 
+    def resumed(self, context: Context, state: object) -> Waiting:
+        """The request that was given this `requestState`, with the client's answers. Raises MCPError."""
+        waiting = self._promised.pop(as_text(state), None)
+        if waiting is None:
+            raise MCPError(INVALID_PARAMS, "this requestState was not given out, or its question is over")
+        waiting.resume(context, as_object(as_object(context.params).get("inputResponses")))
+        return waiting
 
-async def _sampled(call: Waiting, request: SamplingRequest) -> ElicitationAnswer:
-    """The answer of the client's model to a prompt of text."""
-    if request.has_media:
-        return ElicitationAnswer(Action.DECLINE, why=_NOT_TEXT)
-    messages = [
-        types.SamplingMessage(
-            role="assistant" if isinstance(one, AssistantMessage) else "user",
-            content=types.TextContent(type="text", text=one.text),
-        )
-        for one in request.messages
-    ]
-    params = types.CreateMessageRequestParams(
-        messages=messages, system_prompt=request.system or None, max_tokens=request.max_tokens
-    )
-    given = await call.ask(types.CreateMessageRequest(params=params), types.CreateMessageResult)
-    if not isinstance(given.content, types.TextContent):
-        return ElicitationAnswer(Action.DECLINE, why=_NOT_TEXT)
-    return accepted(given.content.text, given.model, request.tokens, 0, given.stop_reason or "endTurn")
+    def task_answer(self, context: Context) -> JsonObject:
+        """What a client gets that polls, answers or cancels its task. Raises MCPError."""
+        params = as_object(context.params)
+        waiting = self._promised.get(as_text(params.get("taskId")))
+        if waiting is None or waiting.work is None or not waiting.task:
+            raise MCPError(INVALID_PARAMS, "there is no such task, or it ended long ago")
+        if context.method == "tasks/get":
+            return waiting.polled()
+        if context.method == "tasks/cancel":
+            waiting.work.cancel()
+        else:
+            waiting.resume(context, as_object(params.get("inputResponses")))
+        return {}
+
+    async def end(self) -> None:
+        """End what still runs for clients that are gone."""
+        works = {waiting.work for waiting in self._waiting if waiting.work is not None}
+        for work in works:
+            work.cancel()
+        if works:
+            await asyncio.wait(works)

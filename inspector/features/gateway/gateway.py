@@ -14,7 +14,7 @@ from inspector.core.events import CatalogBuilt, ClientListed, Record, ToolEvicte
 from inspector.core.message import ToolCall
 from inspector.core.number import plural
 from inspector.core.text import paragraphs
-from inspector.features.gateway.asking import ClientElicitor, Context, Waiting
+from inspector.features.gateway.asking import ClientRelay, Context, Waiting
 from inspector.features.gateway.entries import Names, entries, entry, own_entry
 from inspector.features.gateway.news import News
 from inspector.features.gateway.offers import ServerOffers
@@ -32,15 +32,16 @@ _ENVELOPE, _UNCACHED = {"resultType": "complete"}, {"ttlMs": 0, "cacheScope": "p
 _CACHED = frozenset(
     {"tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read"}
 )
+TASK_METHODS = frozenset({"tasks/get", "tasks/update", "tasks/cancel"})
 _CHANGES = (CatalogBuilt, ToolLoaded, ToolEvicted)
 
 
 class Gateway:
     """One session of the workbench, for the clients that are connected to it."""
 
-    def __init__(self, bench: Workbench, elicitor: ClientElicitor, news: News) -> None:
+    def __init__(self, bench: Workbench, relay: ClientRelay, news: News) -> None:
         self._bench = bench
-        self._elicitor = elicitor
+        self._relay = relay
         self._news = news
         self._names = Names([spec.name for spec in bench.configuration.servers])
         self._methods: Mapping[str, Callable[[Waiting], Awaitable[JsonObject]]] = {
@@ -66,22 +67,26 @@ class Gateway:
         return entry(found[0], self._names) if found else None
 
     async def answer(self, context: Context) -> JsonObject:
-        """Answer a request of a client, or ask for more of a client of 2026-07-28."""
+        """Answer a request of a client; a client of 2026-07-28 may get a question or a task first."""
+        if context.method in TASK_METHODS:
+            return {**_ENVELOPE, **self._relay.task_answer(context)}
         self._news.add(context.session)
         await self._settled(_LISTS_WAIT if context.method.endswith("/list") else _WAITS)
         if state := as_object(context.params).get("requestState"):
-            waiting = self._elicitor.asked(state)
-            waiting.resume(context)
+            waiting = self._relay.resumed(context, state)
         else:
             waiting = Waiting(context)
             waiting.work = asyncio.create_task(self._answered(waiting))
+            waiting.work.add_done_callback(lambda work: work.cancelled() or work.exception())
         result = await waiting.outcome()
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return result
+        if result.get("resultType") == "input_required":
+            result = {**result, "requestState": self._relay.promise(waiting)}
         return {**_ENVELOPE, **(_UNCACHED if context.method in _CACHED else {}), **result}
 
     async def _answered(self, waiting: Waiting) -> JsonObject:
-        with self._elicitor.waits(waiting):
+        with self._relay.waits(waiting):
             return await self._methods[waiting.context.method](waiting)
 
     async def _settled(self, seconds: float) -> None:

@@ -18,7 +18,7 @@ from mcp.server.subscriptions import (
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from inspector.features.gateway.asking import ClientElicitor
+from inspector.features.gateway.asking import ClientRelay
 from inspector.schema.json_value import JsonObject, as_text
 
 _LISTS: dict[str, tuple[ServerEvent, types.ServerNotification]] = {
@@ -30,9 +30,9 @@ _LISTS: dict[str, tuple[ServerEvent, types.ServerNotification]] = {
 class News:
     """Tells clients of the older protocol, and those of 2026-07-28 that listen."""
 
-    def __init__(self, elicitor: ClientElicitor) -> None:
+    def __init__(self, relay: ClientRelay) -> None:
         self.bus = InMemorySubscriptionBus()
-        self._elicitor = elicitor
+        self._relay = relay
         self._sessions: dict[int, ServerSession] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -50,13 +50,11 @@ class News:
         with suppress(ValidationError):
             match method:
                 case "notifications/progress":
-                    progress = types.ProgressNotificationParams.model_validate(params, by_name=False)
-                    for context in self._elicitor.contexts(server):
-                        report = context.session.report_progress
-                        self._run(report(progress.progress, progress.total, progress.message))
+                    for context in self._relay.contexts(server):
+                        self._run(context.session.report_progress(**params))
                 case "notifications/message":
                     said = types.LoggingMessageNotificationParams.model_validate(params, by_name=False)
-                    for context in self._elicitor.contexts(server):
+                    for context in self._relay.contexts(server):
                         log, id_ = context.session.send_log_message, context.request_id
                         self._run(log(said.level, said.data, said.logger, id_))
                 case "notifications/resources/updated":

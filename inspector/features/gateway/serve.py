@@ -27,11 +27,13 @@ from inspector.clients.client import client_name
 from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import Origin
 from inspector.core.ports import Approver
-from inspector.features.gateway.asking import EVERYTHING, ClientElicitor, Context, declared
-from inspector.features.gateway.gateway import Gateway
+from inspector.core.server import Era
+from inspector.features.gateway.asking import EVERYTHING, TASKS, ClientRelay, Context, declared
+from inspector.features.gateway.gateway import TASK_METHODS, Gateway
 from inspector.features.gateway.news import News
 from inspector.loop.approval import AllowedBefore
 from inspector.loop.breaker import MemoryBreakers
+from inspector.mcp.port import Nobody
 from inspector.tokens.synthetic import CODE
 
 _INSTRUCTIONS = (
@@ -44,6 +46,7 @@ _METHODS = (
     *("completion/complete", "logging/setLevel"),
 )
 _OLDER = frozenset({"resources/subscribe", "resources/unsubscribe", "logging/setLevel"})
+_NEWER = (frozenset(_METHODS) | TASK_METHODS) - _OLDER
 _UNKNOWN = "client"
 
 
@@ -51,8 +54,8 @@ class Front:
     """The side of the gateway that clients see, before and while there is a session behind it."""
 
     def __init__(self) -> None:
-        self.elicitor = ClientElicitor()
-        self.news = News(self.elicitor)
+        self.relay = ClientRelay()
+        self.news = News(self.relay)
         self._first: asyncio.Future[Context] = asyncio.get_running_loop().create_future()
         self.gateway: asyncio.Future[Gateway] = asyncio.get_running_loop().create_future()
         self.server: Server[dict[str, object]] = Server(
@@ -64,11 +67,11 @@ class Front:
         )
         for method in _METHODS:
             self.server.add_request_handler(method, RequestParams, _declared)
+        self.server.extensions = {TASKS: {}}
         self.server.middleware.append(self._answer)
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
-        if ctx.method not in _METHODS or (is_modern and ctx.method in _OLDER):
+        if ctx.method not in (_NEWER if _is_modern(ctx) else _METHODS):
             return await call_next(ctx)
         if not self._first.done():
             self._first.set_result(ctx)
@@ -126,19 +129,19 @@ async def serve(
         await asyncio.wait({served, first}, return_when=asyncio.FIRST_COMPLETED)
         if first.done():
             chosen = replace(options, implied={**_implied(first.result(), is_shared), **options.implied})
-            front.elicitor.first = first.result()
+            front.relay.first = first.result()
             bench = make_workbench(
                 opened.unrestricted,
                 chosen,
                 approver or TerminalApprover(yes=True),
                 memory,
-                elicitor=front.elicitor,
+                elicitor=Nobody("the gateway's client cannot be asked"),
                 record=approver is None,
                 breakers=None if approver is None else MemoryBreakers(),
                 heard=front.news.heard,
-                ask_folders=front.elicitor.folders,
-                # What a client of the older protocol can be asked, its servers have to ask in that.
-                older_first=first.result().protocol_version not in MODERN_PROTOCOL_VERSIONS,
+                relay=front.relay,
+                # What a client can be asked, and the tasks it gets, its servers have to have in its protocol.
+                starts=Era.MODERN if _is_modern(first.result()) else Era.LEGACY,
             )
             if bench.settings.binding.delivery == CODE:
                 raise ConfigError(
@@ -147,8 +150,9 @@ async def serve(
                 )
             async with bench:
                 bench.connect(_origin(first.result()))
-                front.gateway.set_result(Gateway(bench, front.elicitor, front.news))
+                front.gateway.set_result(Gateway(bench, front.relay, front.news))
                 await served
+                await front.relay.end()
                 say_failures(bench.state.servers.values())
         await served
     except ToolsightError as error:
@@ -187,6 +191,10 @@ def _implied(context: Context, is_shared: bool) -> dict[str, Any]:
     """The settings that a client brings; a list that never changes serves any, and keeps a prompt cache."""
     can = EVERYTHING if is_shared else context.session.client_capabilities
     return {"binding.delivery": "call_tool", **declared(can)}
+
+
+def _is_modern(context: Context) -> bool:
+    return context.protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
 def _origin(context: Context) -> Origin:

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 from inspector.core.error import AuthRequired, ConnectError, Fetched, ServerExited, command
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import SystemClock, ToolListing
-from inspector.core.server import ServerInfo, ServerSpec
+from inspector.core.server import Era, ServerInfo, ServerSpec
 from inspector.mcp.frame import FrameLog, StderrLog, quiet_sdk
 from inspector.mcp.port import Opening, ServerLink, ignored
 from inspector.mcp.reaper import Reaper
@@ -149,17 +149,17 @@ class McpConnector:
         way: SignInWay | None = None,
         *,
         tries_older: bool = False,
-        older_first: bool = False,
+        starts: Era | None = None,
     ) -> None:
         """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
 
         Without a `reaper` nobody ends the servers of a killed process; `way` is how HTTP servers are signed
         in to. Who `tries_older` learns which of them older clients cannot reach, by a handshake beside the
-        session: an inspector's question, which no client has to ask. With `older_first`, servers that speak
-        both protocols speak the older one.
+        session: an inspector's question, which no client has to ask. Servers that speak several eras speak
+        the one that it `starts` with.
         """
         self._way = way
-        self._older = {"tries_older": tries_older, "older_first": older_first}
+        self._tries_older, self._starts = tries_older, starts
         self._log_dir = log_dir
         self._clock = SystemClock()
         self._reaper = reaper
@@ -211,7 +211,8 @@ class McpConnector:
                 on_tools_changed=changed,
                 requests=ServerRequests(spec.name, opening.client, here),
                 way=self._way,
-                **self._older,
+                tries_older=self._tries_older,
+                starts=self._starts,
             )
             # Kept where it is opened: a caller that is cancelled in this moment is not told of it.
             opened.append(link)

@@ -31,7 +31,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from inspector.core.error import ConnectError, ConnectTimeout, ServerExited
 from inspector.mcp.client.reader import RawMessage, Reader, cause_text, is_closed, root_causes, stray_hint
-from inspector.mcp.client.server_request import ServerRequests
+from inspector.mcp.client.server_request import PROGRESS, ServerRequests
 from inspector.mcp.client.task import METHODS as TASK_METHODS
 from inspector.mcp.client.translate import LIST, MAX_DEFINITION, with_valid_tools
 from inspector.mcp.frame import LOG
@@ -105,7 +105,7 @@ class Tap:
     def _note(self, item: SessionMessage) -> None:
         raw, size = (item.raw, item.size) if isinstance(item, RawMessage) else (None, 0)
         self.reader.recorder.message(item.message, raw, sent=False, size=size)
-        if isinstance(item.message, JSONRPCNotification):
+        if isinstance(item.message, JSONRPCNotification) and item.message.method != PROGRESS:
             self._requests.heard(item.message.method, item.message.params or {})
         if not isinstance(item.message, JSONRPCResponse | JSONRPCError):
             return

@@ -137,7 +137,8 @@ class McpLink:
         # What checks a result by its schema takes a while to import.
         schema = known.output_schema if known is not None else None
         result = await asyncio.to_thread(tool_result, raw, schema) if schema else tool_result(raw)
-        return replace(result, raw=raw)
+        # What only begins something is no result that anybody could use.
+        return result if result.kinds == ("unsupported",) else replace(result, raw=raw)
 
     async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
         late = CallTimeout(f"{self._server} did not answer {method} within {timeout:g} s", hint=_HANGS)
@@ -164,7 +165,8 @@ class McpLink:
     ) -> Mapping[str, Any]:
         """The result as it came. Raises ClientRefusal, CallTimeout, ServerExited or ProtocolError.
 
-        A task's new state and a call's progress give it as much time again, up to `_MOST_TIMES` as much.
+        A task's new state and a call's progress give it as much time again, up to `_MOST_TIMES` as much; a
+        task that a relay follows has all the time that its server gives it.
         """
         requests, last = self._host.requests, asyncio.get_running_loop().time() + _MOST_TIMES * timeout
 
@@ -183,7 +185,10 @@ class McpLink:
                 task = task_in(raw) if report is not None else None
                 if task is None:
                     return raw
-                return await TaskCall(what, self._asked, requests.answers, changed).result(task)
+                if (follower := requests.follower()) is None:
+                    return await TaskCall(what, self._asked, requests.answers, changed).result(task)
+                requests.patience.lift(deadline)
+                return await TaskCall(what, self._asked, requests.answers, changed, follower).result(task)
         except ToolsightError:
             raise
         except Exception as error:
@@ -281,7 +286,7 @@ async def open_link(
     requests: ServerRequests,
     way: SignInWay | None = None,
     tries_older: bool = False,
-    older_first: bool = False,
+    starts: Era | None = None,
 ) -> McpLink:
     """Try the eras in order, each with a fresh process and recorder. Raises the first ConnectError."""
 
@@ -296,7 +301,7 @@ async def open_link(
 
     deadline = asyncio.get_running_loop().time() + spec.connect_timeout
     first: ConnectError | None = None
-    for era in eras_to_try(spec, remembered, older_first=older_first):
+    for era in eras_to_try(spec, remembered, starts):
         host = new_host(era, way)
         try:
             link = McpLink(spec, host, await host.open(deadline))
@@ -307,9 +312,9 @@ async def open_link(
                     hint="Remove `era` to let Toolsight detect it.",
                 )
             if link.info.era is Era.MODERN:
-                # Over stdio the older handshake went first, if none is configured. Nobody signs in for this.
+                # Over stdio the older handshake went first, if no other is wanted. Nobody signs in for this.
                 asks = tries_older and spec.is_http
-                is_stdio = not spec.is_http and spec.era is None
+                is_stdio = not spec.is_http and spec.era is None and starts is None
                 refuses = await _refuses(new_host(Era.LEGACY, None)) if asks else is_stdio
                 link.info = replace(link.info, refuses_older=refuses)
             return link
@@ -333,11 +338,14 @@ async def _refuses(host: Host) -> bool:
     return False
 
 
-def eras_to_try(spec: ServerSpec, remembered: Era | None, *, older_first: bool) -> tuple[Era, ...]:
-    """The eras to try in order: the configured one; automatic for HTTP; else what worked last, or legacy."""
+def eras_to_try(spec: ServerSpec, remembered: Era | None, starts: Era | None) -> tuple[Era, ...]:
+    """The eras to try in order: the configured one; automatic for HTTP; else what worked last, or legacy.
+
+    Whatever is not configured `starts` with another.
+    """
     if spec.era is not None:
         return (spec.era,)
     if spec.is_http:
-        return (Era.LEGACY, Era.AUTO) if older_first else (Era.AUTO,)
-    is_modern = remembered is Era.MODERN and not older_first
+        return (Era.LEGACY, Era.AUTO) if starts is Era.LEGACY else (Era.AUTO,)
+    is_modern = (starts or remembered) is Era.MODERN
     return (Era.MODERN, Era.LEGACY) if is_modern else (Era.LEGACY, Era.MODERN)

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from contextvars import copy_context
+from itertools import count
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from mcp import types
 from mcp.client.session import ClientRequestContext
@@ -20,10 +22,12 @@ from inspector.mcp.client.translate import flaw_text
 from inspector.mcp.elicitation import QUESTIONS_A_CALL, Action, ElicitationRequest, FormRequest, LinkRequest
 from inspector.mcp.port import SessionClient
 from inspector.mcp.question import sampling_request
+from inspector.schema.json_value import as_object, shown
 
 # The time that a call may take, without the time in which a person is asked.
 
 
+PROGRESS: Final = "notifications/progress"
 _REPORT_EVERY = 1.0
 _LONGEST_REPORT = 200
 
@@ -43,10 +47,17 @@ class Patience:
             try:
                 yield limit
             finally:
-                del self._limits[limit]
+                self._limits.pop(limit, None)
+
+    def lift(self, limit: asyncio.Timeout) -> None:
+        """Let a running limit never end its call: who follows the call does."""
+        del self._limits[limit]
+        limit.reschedule(None)
 
     def renew(self, limit: asyncio.Timeout, seconds: float) -> None:
         """Let a running limit begin anew."""
+        if limit not in self._limits:
+            return
         if self._questions:
             self._limits[limit] = seconds
         elif not limit.expired():
@@ -113,8 +124,13 @@ class CallQuestions:
 T = TypeVar("T")
 # The specification's code for a person's no to sampling.
 _REJECTED = -1
-_INPUT = TypeAdapter[types.InputRequest](types.InputRequest, config=ConfigDict(defer_build=True))
-_Answer = types.ElicitResult | types.CreateMessageResult | types.ListRootsResult | types.ErrorData
+_KINDS: Mapping[object, type[types.InputRequest]] = {
+    "elicitation/create": types.ElicitRequest,
+    "sampling/createMessage": types.CreateMessageRequest,
+    "roots/list": types.ListRootsRequest,
+}
+_Sampled = types.CreateMessageResult | types.CreateMessageResultWithTools
+_Answer = types.ElicitResult | _Sampled | types.ListRootsResult | types.ErrorData
 
 
 class ServerRequests:
@@ -127,6 +143,7 @@ class ServerRequests:
         """`home` is the event loop that `client` lives in."""
         self.patience = Patience()
         self._calls = CallQuestions()
+        self._numbers = count(1)
         self._server = server
         self._client = client
         self._home = home
@@ -161,6 +178,11 @@ class ServerRequests:
         context: ClientRequestContext,  # noqa: ARG002 - the SDK passes it by name
     ) -> types.ListRootsResult | types.ErrorData:
         """Answer `roots/list`."""
+        handed: types.ListRootsResult | types.ErrorData | None = await self._handed_on(
+            types.ListRootsRequest(), types.ListRootsResult
+        )
+        if handed is not None:
+            return handed
         found = await self._asked(lambda client: client.roots(), types.METHOD_NOT_FOUND)
         if isinstance(found, types.ErrorData):
             return found
@@ -172,7 +194,12 @@ class ServerRequests:
         params: types.ElicitRequestParams,
     ) -> types.ElicitResult | types.ErrorData:
         """Answer `elicitation/create`."""
-        request = self._question(params)
+        handed: types.ElicitResult | types.ErrorData | None = await self._handed_on(
+            types.ElicitRequest(params=params), types.ElicitResult
+        )
+        if handed is not None:
+            return handed
+        request = self._question(params, is_excess=self._calls.is_excess())
         with self.patience.paused():
             answer = await self._asked(lambda client: client.elicit(request), types.INVALID_PARAMS)
         if isinstance(answer, types.ErrorData):
@@ -185,10 +212,14 @@ class ServerRequests:
         self,
         context: ClientRequestContext,  # noqa: ARG002
         params: types.CreateMessageRequestParams,
-    ) -> types.CreateMessageResult | types.ErrorData:
+    ) -> _Sampled | types.ErrorData:
         """Answer `sampling/createMessage`."""
-        asked = params.model_dump(by_alias=True, exclude_none=True, mode="json")
-        request = sampling_request(self._server, asked, is_excess=self._calls.is_excess())
+        handed: _Sampled | types.ErrorData | None = await self._handed_on(
+            types.CreateMessageRequest(params=params), _Sampled
+        )
+        if handed is not None:
+            return handed
+        request = self._question(params, is_excess=self._calls.is_excess())
         with self.patience.paused():
             answer = await self._asked(lambda client: client.elicit(request), types.METHOD_NOT_FOUND)
         if isinstance(answer, types.ErrorData):
@@ -205,18 +236,21 @@ class ServerRequests:
             _meta=_related(params),
         )
 
-    async def answers(self, requests: Mapping[str, Any]) -> dict[str, Any]:
+    async def answers(self, requests: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer the requests inside a result that needs input (2026-07-28), by their keys.
 
-        Raises ClientRefusal for the first that is refused, or cannot be read.
+        A relay gets and answers them as they are. Raises ClientRefusal for the first that is refused, or
+        cannot be read.
         """
-        return {str(key): await self._answer(request) for key, request in requests.items()}
+        read = {str(key): _read_request(request) for key, request in requests.items()}
+        given = await self._relayed(requests, read)
+        if isinstance(given, types.ErrorData):
+            raise ClientRefusal(given.message)
+        if given is None:
+            given = {key: await self._answer(one) for key, one in read.items()}
+        return given
 
-    async def _answer(self, raw: object) -> dict[str, Any]:
-        try:
-            request = _INPUT.validate_python(raw, by_name=False)
-        except ValidationError as error:
-            raise ClientRefusal(f"it cannot be read: {flaw_text(error)}") from error
+    async def _answer(self, request: types.InputRequest) -> dict[str, Any]:
         context: Any = None
         answer: _Answer
         match request:
@@ -258,8 +292,46 @@ class ServerRequests:
         if self._client is not None and self._client.listens:
             self._home.call_soon_threadsafe(self._client.heard, method, params)
 
-    def _question(self, params: types.ElicitRequestParams) -> ElicitationRequest:
-        is_excess = self._calls.is_excess()
+    def follower(self) -> Callable[[Mapping[str, Any]], object] | None:
+        """Gets a call's task as its server describes it; None if no relay follows it."""
+        relay = self._client.relay if self._client is not None else None
+        if relay is None or not relay.follows():
+            return None
+        return lambda task: self._home.call_soon_threadsafe(relay.task, task)
+
+    async def _handed_on(self, request: types.InputRequest, kind: Any) -> Any:
+        """What the relay answers to one request, as the SDK's `kind`; None if it cannot be asked that."""
+        raw = request.model_dump(by_alias=True, exclude_none=True, mode="json")
+        # A task may not ask two things by one key.
+        key = f"asked-{next(self._numbers)}"
+        given = await self._relayed({key: raw}, {key: request})
+        if given is None or isinstance(given, types.ErrorData):
+            return given
+        try:
+            answer: Any = TypeAdapter(kind).validate_python(given.get(key), by_name=False)
+        except ValidationError as error:
+            return _error(types.INVALID_PARAMS, f"the client's answer cannot be read: {flaw_text(error)}")
+        answer.meta = _related(request.params) if request.params is not None else None
+        return answer
+
+    async def _relayed(
+        self, requests: Mapping[str, Any], read: Mapping[str, types.InputRequest]
+    ) -> Mapping[str, Any] | types.ErrorData | None:
+        if self._client is None or self._client.relay is None:
+            return None
+        questions = {
+            key: None if isinstance(one, types.ListRootsRequest) else self._question(one.params)
+            for key, one in read.items()
+        }
+        with self.patience.paused():
+            return await self._asked(lambda client: client.hand_on(requests, questions), types.INVALID_PARAMS)
+
+    def _question(
+        self, params: types.ElicitRequestParams | types.CreateMessageRequestParams, *, is_excess: bool = False
+    ) -> ElicitationRequest:
+        if isinstance(params, types.CreateMessageRequestParams):
+            asked = params.model_dump(by_alias=True, exclude_none=True, mode="json")
+            return sampling_request(self._server, asked, is_excess=is_excess)
         if isinstance(params, types.ElicitRequestURLParams):
             return LinkRequest(self._server, params.message, params.url, is_excess)
         return FormRequest(self._server, params.message, params.requested_schema, is_excess)
@@ -277,6 +349,17 @@ class ServerRequests:
             return _error(_REJECTED if refusal.was_declared else undeclared, refusal.message)
 
 
+def _read_request(raw: object) -> types.InputRequest:
+    """A request inside a result, as the SDK's. Raises ClientRefusal."""
+    method = as_object(raw).get("method")
+    if (kind := _KINDS.get(method if isinstance(method, str) else "")) is None:
+        raise ClientRefusal(f"its request is none that a client knows: {shown(method)}")
+    try:
+        return kind.model_validate(raw, by_name=False)
+    except ValidationError as error:
+        raise ClientRefusal(f"its {method} cannot be read: {flaw_text(error)}") from error
+
+
 def _related(params: types.RequestParams) -> dict[str, Any] | None:
     """What says in an answer that it is for the same task as its question (2025-11-25)."""
     meta: Mapping[str, Any] = params.meta or {}
@@ -292,15 +375,19 @@ class ProgressReport:
         self._requests = requests
         self._goes_on = goes_on
         self._next = 0.0
+        # The SDK reports in the connection's context; who relays it has to know the call.
+        self._context = copy_context()
 
     async def __call__(self, progress: float, total: float | None, message: str | None) -> None:
         self.is_begun = True
         self._goes_on()
+        told = {"progress": progress, "total": total, "message": message}
+        self._context.run(self._requests.heard, PROGRESS, told)
         now = asyncio.get_running_loop().time()
         if now >= self._next:
             self._next = now + _REPORT_EVERY
-            told = (message or "")[:_LONGEST_REPORT]
-            self._requests.note(CallProgress(self._tool, progress, total, told))
+            said = (message or "")[:_LONGEST_REPORT]
+            self._requests.note(CallProgress(self._tool, progress, total, said))
 
 
 def _error(code: int, message: str) -> types.ErrorData:

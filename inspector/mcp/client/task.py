@@ -73,13 +73,15 @@ def pause(task: Mapping[str, Any]) -> float:
 class TaskCall(Struct, eq=False):
     """One call that runs as a task. Whatever ends the waiting for it also cancels it.
 
-    `answer` gives what the server asks for, by its keys; `changed` gets each new state.
+    `answer` gives what the server asks for, by its keys; `changed` gets each new state, and `told` whatever
+    the server says of the task.
     """
 
     tool: str
     ask: Ask
     answer: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
     changed: Callable[[TaskState], None]
+    told: Callable[[Mapping[str, Any]], object] = lambda _task: None
     _id: str = ""
     _polls: int = 0
     _rounds: int = 0
@@ -116,6 +118,7 @@ class TaskCall(Struct, eq=False):
         status = self._own(task).get("status")
         if not isinstance(status, str):
             raise ProtocolError(f"{self.tool}: the server does not say how its task goes", hint=_SERVER_BUG)
+        self.told(task)
         state, last = task_state(task, self._polls), self._last
         if last is None or (state.status, state.message) != (last.status, last.message):
             self._last = state

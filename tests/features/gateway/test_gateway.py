@@ -20,7 +20,7 @@ from inspector.core.events import CallFinished, ClientListed, SearchPerformed, S
 from inspector.core.message import ToolResult
 from inspector.core.server import Era, ServerSpec
 from inspector.features.gateway import gateway
-from inspector.features.gateway.asking import ClientElicitor, Waiting
+from inspector.features.gateway.asking import CALLING, ClientRelay, Waiting
 from inspector.features.gateway.gateway import result_of
 from inspector.features.gateway.news import News
 from inspector.features.gateway.serve import Front, open_gateway, serve
@@ -215,22 +215,26 @@ async def test_a_server_gets_the_folders_of_the_client(asking: tuple[Options, Mo
 
 
 @pytest.mark.parametrize(
-    ("protocol", "folders"), [("2025-11-25", ["/work"]), ("2026-07-28", None)], ids=["older", "newer"]
+    ("protocol", "is_asked"), [("2025-11-25", True), ("2026-07-28", False)], ids=["older", "newer"]
 )
 async def test_a_server_that_asks_as_it_starts_gets_the_folders_of_an_older_client(
-    protocol: str, folders: list[str] | None
+    protocol: str, is_asked: bool
 ) -> None:
+    folders = {"roots": [{"uri": "file:///work"}]}
+
     class Session:
         client_capabilities = types.ClientCapabilities(roots=types.RootsCapability())
 
-        async def send_request(self, *_: object, **__: object) -> types.ListRootsResult:
-            return types.ListRootsResult(roots=[types.Root(uri=FileUrl("file:///work"))])
+        async def send_request(self, *_: object, **__: object) -> SimpleNamespace:
+            return SimpleNamespace(root=folders)
 
-    elicitor = ClientElicitor()
-    assert await elicitor.folders("shop") is None
+    relay, asked = ClientRelay(), {"a": {"method": "roots/list"}}
+    assert not relay.takes("shop", asked)
     first: Any = SimpleNamespace(session=Session(), request_id=1, protocol_version=protocol)
-    elicitor.first = first
-    assert await elicitor.folders("shop") == folders
+    relay.first = first
+    assert relay.takes("shop", asked) is is_asked
+    if is_asked:
+        assert await relay.answers("shop", asked) == {"a": folders}
 
 
 async def test_a_client_that_cannot_be_asked_is_not_asked(asking: tuple[Options, Mode]) -> None:
@@ -300,13 +304,13 @@ async def test_clients_of_an_address_share_a_session(demo: Options) -> None:
 
 
 async def test_what_a_server_tells_goes_to_whoever_waits_for_it_and_nobody_else() -> None:
-    elicitor, told = ClientElicitor(), list[str]()
+    elicitor, told = ClientRelay(), list[str]()
     news = News(elicitor)
     waits, other = waiting_of("a", told), waiting_of("b", told)
     with elicitor.waits(waits), elicitor.waits(other):
-        news.heard("a", "notifications/progress", {"progressToken": 1, "progress": 2, "message": "half"})
+        CALLING.set(waits)
+        news.heard("a", "notifications/progress", {"progress": 2.0, "total": None, "message": "half"})
         news.heard("a", "notifications/message", {"level": "info", "data": "said"})
-        news.heard("a", "notifications/progress", {"progress": "not a number"})
         news.heard("a", "notifications/resources/updated", {"uri": "file:///x"})
         news.add(waits.context.session)
         news.heard("a", "notifications/resources/list_changed", {})
@@ -320,7 +324,8 @@ def waiting_of(server: str, told: list[str]) -> Waiting:
     class Session:
         protocol_version, client_params = "2025-11-25", None
 
-        async def report_progress(self, progress: float, _total: float | None, message: str) -> None:
+        async def report_progress(self, progress: float, total: float | None, message: str) -> None:
+            assert total is None
             told.append(f"{server} progress {progress} {message}")
 
         async def send_log_message(self, _level: str, data: str, _logger: str | None, _id: int) -> None:
@@ -343,9 +348,19 @@ async def test_an_answer_to_no_question_is_refused(demo: Options) -> None:
             await client.session.send_request(types.CallToolRequest(params=params), types.CallToolResult)
 
 
-@pytest.mark.parametrize(("older_first", "eras"), [(True, (Era.LEGACY, Era.AUTO)), (False, (Era.AUTO,))])
-def test_a_server_is_spoken_to_as_its_client_speaks(older_first: bool, eras: tuple[Era, ...]) -> None:
-    assert eras_to_try(ServerSpec("a", url="https://a.example"), None, older_first=older_first) == eras
+@pytest.mark.parametrize(
+    ("starts", "http", "stdio"),
+    [
+        (Era.LEGACY, (Era.LEGACY, Era.AUTO), (Era.LEGACY, Era.MODERN)),
+        (Era.MODERN, (Era.AUTO,), (Era.MODERN, Era.LEGACY)),
+        (None, (Era.AUTO,), (Era.LEGACY, Era.MODERN)),
+    ],
+)
+def test_a_server_is_spoken_to_as_its_client_speaks(
+    starts: Era | None, http: tuple[Era, ...], stdio: tuple[Era, ...]
+) -> None:
+    assert eras_to_try(ServerSpec("a", url="https://a.example"), None, starts) == http
+    assert eras_to_try(ServerSpec("a", command="a"), None, starts) == stdio
 
 
 async def test_a_client_that_toolsight_starts_changes_nothing_without_a_yes_and_leaves_no_record(
