@@ -6,7 +6,7 @@ decides, and `tasks/get` has questions and result. What a server sends tells whi
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
@@ -90,6 +90,7 @@ class TaskCall(Struct, eq=False):
     # What waits for the result while the task needs input; it may not be asked for again.
     _waiting: asyncio.Task[Mapping[str, Any]] | None = None
     _may_wait: bool = True
+    _giving: set[asyncio.Task[Mapping[str, Any]]] = field(default_factory=set)
 
     async def result(self, task: Mapping[str, Any]) -> Mapping[str, Any]:
         """Follow a task that has just begun, and return the call's result as it came.
@@ -112,6 +113,10 @@ class TaskCall(Struct, eq=False):
                 self._waiting.cancel()
             await self._cancel()
             raise
+        finally:
+            # The server waits for no more answers.
+            for giving in self._giving:
+                giving.cancel()
         return await self._result_of(task)
 
     def _is_over(self, task: Mapping[str, Any]) -> bool:
@@ -139,15 +144,19 @@ class TaskCall(Struct, eq=False):
         if task.get("status") == INPUT_REQUIRED:
             requests = task.get("inputRequests")
             if isinstance(requests, Mapping):
-                await self._update(requests)
+                self._ask(requests)
             elif self._may_wait:
                 self._may_wait = False
                 self._waiting = self._started(RESULT)
-        if self._waiting is None:
+        if self._waiting is None and not self._giving:
             await asyncio.sleep(pause(task))
             return None
-        await asyncio.wait({self._waiting}, timeout=pause(task))
-        if not self._waiting.done():
+        running = self._giving | ({self._waiting} if self._waiting is not None else set())
+        await asyncio.wait(running, timeout=pause(task), return_when=asyncio.FIRST_COMPLETED)
+        for given in [giving for giving in self._giving if giving.done()]:
+            self._giving.discard(given)
+            given.result()
+        if self._waiting is None or not self._waiting.done():
             return None
         waiting, self._waiting = self._waiting, None
         # Some servers refuse to wait; the result comes once the task has ended.
@@ -155,8 +164,8 @@ class TaskCall(Struct, eq=False):
             return self._own(waiting.result())
         return None
 
-    async def _update(self, requests: Mapping[str, Any]) -> None:
-        """Answer what was not answered before: a poll may still name it."""
+    def _ask(self, requests: Mapping[str, Any]) -> None:
+        """Ask for what was not asked for before: a poll may still name it. The task is polled meanwhile."""
         new = {key: request for key, request in requests.items() if key not in self._answered}
         if not new:
             return
@@ -164,7 +173,11 @@ class TaskCall(Struct, eq=False):
         if self._rounds > MOST_ROUNDS:
             raise ClientRefusal(f"it asks for more after {MOST_ROUNDS} answers")
         self._answered |= new.keys()
-        await self.ask(UPDATE, {"taskId": self._id, "inputResponses": await self.answer(new)})
+        self._giving.add(_unawaited(self._give(new)))
+
+    async def _give(self, requests: Mapping[str, Any]) -> Mapping[str, Any]:
+        given = {"taskId": self._id, "inputResponses": await self.answer(requests)}
+        return await self.ask(UPDATE, given)
 
     async def _polled(self) -> Mapping[str, Any]:
         self._polls += 1
@@ -208,9 +221,14 @@ class TaskCall(Struct, eq=False):
 
     def _started(self, method: str) -> asyncio.Task[Mapping[str, Any]]:
         """A request about the task that nobody has to wait for."""
-        request = asyncio.ensure_future(self._asked(method))
-        request.add_done_callback(lambda done: done.cancelled() or done.exception())
-        return request
+        return _unawaited(self._asked(method))
 
     async def _asked(self, method: str) -> Mapping[str, Any]:
         return await self.ask(method, {"taskId": self._id})
+
+
+def _unawaited(work: Coroutine[Any, Any, Mapping[str, Any]]) -> asyncio.Task[Mapping[str, Any]]:
+    """Work whose error may be nobody's."""
+    task = asyncio.create_task(work)
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+    return task
