@@ -246,9 +246,13 @@ def _tool_loaded(event: events.ToolLoaded, seq: int, items: _Items) -> _Items:
 def _with_searches(
     items: _Items, tool_id: str, change: Callable[[Item], Item], *, last: bool = False
 ) -> _Items:
-    """Change the searches of this turn that found a tool, or only the last of them."""
+    """Change the searches of this turn that found a tool, or only the last of them.
+
+    Those before a call of that tool were changed when it was called.
+    """
     for index in range(len(items) - 1, -1, -1):
-        if items[index].kind is ItemKind.USER:
+        kind = items[index].kind
+        if kind is ItemKind.USER or (kind is ItemKind.CALL and items[index].title == tool_id and not last):
             break
         if items[index].found(tool_id):
             items = (*items[:index], change(items[index]), *items[index + 1 :])

@@ -14,7 +14,7 @@ the model has to search again; finding the tool again resets its count (section 
 
 import hashlib
 import re
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -99,18 +99,25 @@ class CallWindow:
     """The latest (tool, hash) pairs with their positions, in seconds or calls."""
 
     def __init__(self) -> None:
-        self._calls: deque[tuple[float, CallKey]] = deque(maxlen=KEPT_CALLS)
+        self._calls: deque[tuple[float, CallKey]] = deque()
+        self._counts = Counter[CallKey]()
 
     def add(self, call: CallKey, at: float, span: float) -> int:
         """Add a call at `at`, drop those more than `span` before it, and return the count of equal ones."""
         self._calls.append((at, call))
-        while at - self._calls[0][0] > span:
-            self._calls.popleft()
-        return sum(each == call for _, each in self._calls)
+        self._counts[call] += 1
+        while at - self._calls[0][0] > span or len(self._calls) > KEPT_CALLS:
+            _, gone = self._calls.popleft()
+            self._counts[gone] -= 1
+            if not self._counts[gone]:
+                del self._counts[gone]
+        return self._counts[call]
 
     def forget(self, gone: Callable[[CallKey], bool]) -> None:
         """Drop the calls for which this holds."""
-        self._calls = deque((kept for kept in self._calls if not gone(kept[1])), maxlen=KEPT_CALLS)
+        if lost := {call for call in self._counts if gone(call)}:
+            self._calls = deque(kept for kept in self._calls if kept[1] not in lost)
+            self._counts = Counter(call for _, call in self._calls)
 
 
 _DIGITS = 12

@@ -71,7 +71,8 @@ class Gateway:
         if context.method in TASK_METHODS:
             return {**_ENVELOPE, **self._relay.task_answer(context)}
         self._news.add(context.session)
-        await self._settled(_LISTS_WAIT if context.method.endswith("/list") else _WAITS)
+        if (is_list := context.method.endswith("/list")) or self._bench.connecting:
+            await self._settled(_LISTS_WAIT if is_list else _WAITS)
         if state := as_object(context.params).get("requestState"):
             waiting = self._relay.resumed(context, state)
         else:
