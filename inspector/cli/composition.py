@@ -31,7 +31,6 @@ from inspector.core.ports import (
     SystemClock,
     TokenCounter,
 )
-from inspector.core.server import Era
 from inspector.core.text import closest
 from inspector.features.feature_list import FEATURES
 from inspector.loop.breaker import BreakerStore, SqliteBreakers
@@ -105,11 +104,11 @@ def _with_what_is_stored(servers: Connector, options: Options) -> Connector:
     return stored_tools(options).connector(connector) if options.registry else connector
 
 
-def mcp_connector(options: Options, *, starts: Era | None = None) -> McpConnector:
+def mcp_connector(options: Options, **more: Any) -> McpConnector:
     """What connects to servers, and signs in to them."""
     way = SignInWay(open_sign_ins(options), is_stored_only=options.stored_auth_only)
     logs = platformdirs.user_log_path(APP)
-    return McpConnector(logs, reaper=_reaper(), way=way, tries_older=True, starts=starts)
+    return McpConnector(logs, reaper=_reaper(), way=way, tries_older=True, **more)
 
 
 def open_sign_ins(options: Options) -> SignIns:
@@ -132,7 +131,7 @@ def make_workbench(
     elicitor: Elicitor | None = None,
     heard: Heard | None = None,
     relay: Relay | None = None,
-    starts: Era | None = None,
+    servers: McpConnector | None = None,
     connector: Connector | None = None,
     clock: Clock | None = None,
     breakers: BreakerStore | None = None,
@@ -146,7 +145,7 @@ def make_workbench(
     Without `record` nothing is left of the session: it only reads. A `listing`, which does not search, loads
     no embedding model, and no encoding for known texts. Unless it `learns`, earlier sessions decide nothing.
     """
-    servers = mcp_connector(options, starts=starts)
+    servers = servers or mcp_connector(options)
     ports = Ports(
         connector=connector or _with_what_is_stored(servers, options),
         wire=servers if connector is None else None,

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from inspector import __version__
 from inspector.cli.asgi import LOCAL_HOST, asgi_server, on_free_port
-from inspector.cli.composition import make_workbench, open_memory
+from inspector.cli.composition import make_workbench, mcp_connector, open_memory
 from inspector.cli.configuration import read_configuration
 from inspector.cli.consent import TerminalApprover, require_consent
 from inspector.cli.launch import say_failures
@@ -33,6 +33,7 @@ from inspector.features.gateway.news import News
 from inspector.features.gateway.stdio import own_streams
 from inspector.loop.approval import AllowedBefore
 from inspector.loop.breaker import MemoryBreakers
+from inspector.mcp.client.connector import NoThread
 from inspector.mcp.port import Nobody
 from inspector.tokens.synthetic import CODE
 
@@ -140,8 +141,12 @@ async def serve(
                 breakers=None if approver is None else MemoryBreakers(),
                 heard=front.news.heard,
                 relay=front.relay,
-                # What a client can be asked, and the tasks it gets, its servers have to have in its protocol.
-                starts=Era.MODERN if _is_modern(first.result()) else Era.LEGACY,
+                servers=mcp_connector(
+                    chosen,
+                    # What a client can be asked, and the tasks it gets, come only in its own protocol.
+                    starts=Era.MODERN if _is_modern(first.result()) else Era.LEGACY,
+                    thread=NoThread() if approver is None else None,
+                ),
             )
             if bench.settings.binding.delivery == CODE:
                 raise ConfigError(

@@ -114,6 +114,19 @@ class ServerThread:
             raise
 
 
+class NoThread(ServerThread):
+    """Runs them in the caller's event loop, for a program that has no keys and no screen to delay."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    async def run(self, work: Coroutine[Any, Any, T]) -> T:
+        return await work
+
+
 def _run(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
     try:
@@ -150,6 +163,7 @@ class McpConnector:
         *,
         tries_older: bool = False,
         starts: Era | None = None,
+        thread: ServerThread | None = None,
     ) -> None:
         """`log_dir` is for the servers' stderr and the SDK's log; `environment` defaults to `os.environ`.
 
@@ -166,7 +180,7 @@ class McpConnector:
         self._frames: defaultdict[str, FrameLog] = defaultdict(FrameLog)
         self._environment = os.environ if environment is None else environment
         self._prepared = False
-        self._thread = ServerThread()
+        self._thread = thread or ServerThread()
 
     def frames(self, server: str) -> FrameLog:
         """See `Wire`."""
