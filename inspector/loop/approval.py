@@ -87,17 +87,10 @@ class Approvals:
 
     session: Session
     approver: Approver
-    _known: tuple[Tool | None, str] = (None, "")
-
-    def _definition(self, tool: Tool) -> str:
-        """The hash of a tool; most calls are of the one called last, and large schemas take long."""
-        if self._known[0] is not tool:
-            self._known = (tool, definition_hash(tool))
-        return self._known[1]
 
     async def allows(self, tool: Tool, arguments: JsonObject) -> bool:
         """Whether the call may run; asks the user if needed and emits the decision."""
-        state, definition = self.session.state, self._definition(tool)
+        state, definition = self.session.state, definition_hash(tool)
         last, why = state.approvals.get(tool.id), why_ask(tool, state)
         if definition in state.approved or (not why and _is_unopposed(last, definition)):
             return True

@@ -6,7 +6,7 @@ its call became (SEP-2663); the call goes on behind it, and questions and result
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from secrets import token_urlsafe
@@ -17,7 +17,6 @@ from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.shared.message import ServerMessageMetadata
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
-from mcp_types.methods import validate_server_result
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec import Struct
 from pydantic import RootModel, ValidationError
@@ -89,7 +88,7 @@ class Waiting:
         self.work: asyncio.Task[JsonObject] | None = None
         self.task: JsonObject = {}
         self._questions: list[_Question] = []
-        self._news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._news = asyncio.Event()
 
     @property
     def is_older(self) -> bool:
@@ -102,20 +101,24 @@ class Waiting:
         can = self.context.session.client_capabilities
         return not self.is_older and can is not None and TASKS in (can.extensions or {})
 
-    def takes(self, requests: Mapping[str, JsonObject]) -> bool:
-        """Whether its client can be asked all of these."""
-        can = declared(self.context.session.client_capabilities)
-        return all(can[_needs(request)] for request in requests.values())
+    def begin(self, work: Coroutine[Any, Any, JsonObject]) -> None:
+        """Do the work, which goes on after a client has got its task or its questions."""
+        self.work = asyncio.create_task(work)
+        self.work.add_done_callback(self._done)
+
+    def _done(self, work: asyncio.Task[JsonObject]) -> None:
+        # Its error may be nobody's.
+        _ = work.cancelled() or work.exception()
+        self._news.set()
 
     async def answers(self, requests: Mapping[str, JsonObject]) -> JsonObject:
         """What the client answers, by the requests' keys. Raises ClientRefusal."""
         if self.is_older:
             given = await asyncio.gather(*map(self._ask_now, requests.values()))
             return dict(zip(requests, given, strict=True))
-        _require_valid(requests)
         question = _Question(requests, asyncio.get_running_loop().create_future())
         self._questions.append(question)
-        self._tell()
+        self._news.set()
         try:
             # Who follows a task may take as long as the task's server waits.
             async with asyncio.timeout(None if self.task else _LONGEST_QUESTION):
@@ -138,10 +141,6 @@ class Waiting:
         except ValidationError as error:
             raise ClientRefusal(f"the client's answer cannot be read: {flaw_text(error)}") from error
 
-    def _tell(self) -> None:
-        if not self._news.done():
-            self._news.set_result(None)
-
     def resume(self, context: Context, given: JsonObject) -> None:
         """The client has come back with answers; what it left out stays open."""
         self.context = context
@@ -156,7 +155,7 @@ class Waiting:
     def went_on(self, task: JsonObject) -> None:
         """The work is a task, which its server describes like this now."""
         self.task = task
-        self._tell()
+        self._news.set()
 
     async def outcome(self) -> JsonObject:
         """What the client gets now: the result, the task, or what is asked.
@@ -166,9 +165,8 @@ class Waiting:
         assert self.work is not None
         try:
             while not (self.work.done() or self.task or self._open):
-                self._news = asyncio.get_running_loop().create_future()
-                awaited: list[asyncio.Future[Any]] = [self.work, self._news]
-                await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+                self._news.clear()
+                await self._news.wait()
         except asyncio.CancelledError:
             self.work.cancel()
             raise
@@ -202,15 +200,6 @@ class Waiting:
         else:
             now = {"status": "completed", "result": self.work.result()}
         return {**self._described, **now}
-
-
-def _require_valid(requests: Mapping[str, JsonObject]) -> None:
-    """Raise ClientRefusal for what no client of 2026-07-28 could read."""
-    asked = {"resultType": "input_required", "inputRequests": requests}
-    try:
-        validate_server_result("tools/call", MODERN_PROTOCOL_VERSIONS[-1], asked)
-    except ValidationError as error:
-        raise ClientRefusal(f"it cannot be read: {flaw_text(error)}") from error
 
 
 CALLING: ContextVar[Waiting | None] = ContextVar("calling", default=None)
@@ -256,8 +245,10 @@ class ClientRelay(Relay):
 
     def takes(self, server: str, requests: Mapping[str, JsonObject]) -> bool:
         """See Relay."""
-        waiting = self._asked(server, requests)
-        return waiting is not None and waiting.takes(requests)
+        if (waiting := self._asked(server, requests)) is None:
+            return False
+        can = declared(waiting.context.session.client_capabilities)
+        return all(can[_needs(request)] for request in requests.values())
 
     async def answers(self, server: str, requests: Mapping[str, JsonObject]) -> JsonObject:
         """See Relay."""

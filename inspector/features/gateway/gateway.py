@@ -77,8 +77,7 @@ class Gateway:
             waiting = self._relay.resumed(context, state)
         else:
             waiting = Waiting(context)
-            waiting.work = asyncio.create_task(self._answered(waiting))
-            waiting.work.add_done_callback(lambda work: work.cancelled() or work.exception())
+            waiting.begin(self._answered(waiting))
         result = await waiting.outcome()
         if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             return result

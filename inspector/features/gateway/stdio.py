@@ -15,6 +15,7 @@ from anyio.streams.memory import MemoryObjectSendStream
 from mcp.server.stdio import stdio_server
 from mcp.shared.message import SessionMessage
 from mcp_types import jsonrpc_message_adapter
+from pydantic import ValidationError
 
 from inspector.mcp.client.host import Streams
 from inspector.mcp.client.process import LineWriter
@@ -61,7 +62,7 @@ def _taken(number: int, mode: str) -> IO[bytes]:
 
 
 class _Incoming(asyncio.Protocol):
-    """Gives the session each message; what is none, as the error that it is."""
+    """Gives the session each message, and passes over what is none."""
 
     def __init__(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         self._to_session = to_session
@@ -69,14 +70,10 @@ class _Incoming(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         for line in self._lines.feed(data):
-            item: SessionMessage | Exception
-            try:
-                text = (line.head if isinstance(line, CutLine) else line).decode("utf-8", "replace")
-                item = SessionMessage(jsonrpc_message_adapter.validate_json(text, by_name=False))
-            except ValueError as error:
-                item = error
-            with suppress(anyio.BrokenResourceError):
-                self._to_session.send_nowait(item)
+            text = (line.head if isinstance(line, CutLine) else line).decode("utf-8", "replace")
+            with suppress(ValidationError, anyio.BrokenResourceError):
+                message = jsonrpc_message_adapter.validate_json(text, by_name=False)
+                self._to_session.send_nowait(SessionMessage(message))
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._to_session.close()

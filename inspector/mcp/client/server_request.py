@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from mcp import types
 from mcp.client.session import ClientRequestContext
-from pydantic import ConfigDict, FileUrl, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from inspector import __version__
 from inspector.config.configuration import protocol_form
@@ -130,7 +130,6 @@ _KINDS: Mapping[object, type[types.InputRequest]] = {
     "roots/list": types.ListRootsRequest,
 }
 _Sampled = types.CreateMessageResult | types.CreateMessageResultWithTools
-_Answer = types.ElicitResult | _Sampled | types.ListRootsResult | types.ErrorData
 
 
 class ServerRequests:
@@ -178,15 +177,10 @@ class ServerRequests:
         context: ClientRequestContext,  # noqa: ARG002 - the SDK passes it by name
     ) -> types.ListRootsResult | types.ErrorData:
         """Answer `roots/list`."""
-        handed: types.ListRootsResult | types.ErrorData | None = await self._handed_on(
-            types.ListRootsRequest(), types.ListRootsResult
+        given: types.ListRootsResult | types.ErrorData = await self._for_sdk(
+            types.ListRootsRequest(), types.ListRootsResult, types.METHOD_NOT_FOUND
         )
-        if handed is not None:
-            return handed
-        found = await self._asked(lambda client: client.roots(), types.METHOD_NOT_FOUND)
-        if isinstance(found, types.ErrorData):
-            return found
-        return types.ListRootsResult(roots=[types.Root(uri=FileUrl(Path(path).as_uri())) for path in found])
+        return given
 
     async def elicit(
         self,
@@ -194,19 +188,11 @@ class ServerRequests:
         params: types.ElicitRequestParams,
     ) -> types.ElicitResult | types.ErrorData:
         """Answer `elicitation/create`."""
-        handed: types.ElicitResult | types.ErrorData | None = await self._handed_on(
-            types.ElicitRequest(params=params), types.ElicitResult
+        request = types.ElicitRequest(params=params)
+        given: types.ElicitResult | types.ErrorData = await self._for_sdk(
+            request, types.ElicitResult, types.INVALID_PARAMS
         )
-        if handed is not None:
-            return handed
-        request = self._question(params, is_excess=self._calls.is_excess())
-        with self.patience.paused():
-            answer = await self._asked(lambda client: client.elicit(request), types.INVALID_PARAMS)
-        if isinstance(answer, types.ErrorData):
-            return answer
-        is_filled = isinstance(request, FormRequest) and answer.action is Action.ACCEPT
-        content = dict(answer.content or {}) if is_filled else None
-        return types.ElicitResult(action=answer.action.value, content=content, _meta=_related(params))
+        return given
 
     async def sample(
         self,
@@ -214,27 +200,25 @@ class ServerRequests:
         params: types.CreateMessageRequestParams,
     ) -> _Sampled | types.ErrorData:
         """Answer `sampling/createMessage`."""
-        handed: _Sampled | types.ErrorData | None = await self._handed_on(
-            types.CreateMessageRequest(params=params), _Sampled
-        )
-        if handed is not None:
-            return handed
-        request = self._question(params, is_excess=self._calls.is_excess())
-        with self.patience.paused():
-            answer = await self._asked(lambda client: client.elicit(request), types.METHOD_NOT_FOUND)
-        if isinstance(answer, types.ErrorData):
-            return answer
-        said = answer.content
-        if answer.action is not Action.ACCEPT or said is None:
-            return _error(_REJECTED, f"the person declined{f': {answer.why}' if answer.why else ''}")
-        content = types.TextContent(type="text", text=said["text"])
-        return types.CreateMessageResult(
-            role="assistant",
-            content=content,
-            model=said["by"],
-            stop_reason=said["stop"],
-            _meta=_related(params),
-        )
+        request = types.CreateMessageRequest(params=params)
+        given: _Sampled | types.ErrorData = await self._for_sdk(request, _Sampled, types.METHOD_NOT_FOUND)
+        return given
+
+    async def _for_sdk(self, request: types.InputRequest, kind: Any, undeclared: int) -> Any:
+        """The answer as the SDK's `kind`; a refusal is an error, by that code for what was not declared."""
+        try:
+            answer: Any = TypeAdapter(kind).validate_python(await self._single(request), by_name=False)
+        except ClientRefusal as refusal:
+            code = _REJECTED if refusal.was_declared else undeclared
+            return types.ErrorData(code=code, message=refusal.message)
+        except ValidationError as error:
+            told = f"the client's answer cannot be read: {flaw_text(error)}"
+            return types.ErrorData(code=types.INVALID_PARAMS, message=told)
+        meta: Mapping[str, Any] = (request.params.meta if request.params is not None else None) or {}
+        if RELATED in meta:
+            # An answer is for the same task as its question (2025-11-25).
+            answer.meta = {RELATED: meta[RELATED]}
+        return answer
 
     async def answers(self, requests: Mapping[str, Any]) -> Mapping[str, Any]:
         """Answer the requests inside a result that needs input (2026-07-28), by their keys.
@@ -242,27 +226,47 @@ class ServerRequests:
         A relay gets and answers them as they are. Raises ClientRefusal for the first that is refused, or
         cannot be read.
         """
-        read = {str(key): _read_request(request) for key, request in requests.items()}
-        given = await self._relayed(requests, read)
-        if isinstance(given, types.ErrorData):
-            raise ClientRefusal(given.message)
-        if given is None:
-            given = {key: await self._answer(one) for key, one in read.items()}
-        return given
+        return await self._answered(requests, {key: _read(request) for key, request in requests.items()})
 
-    async def _answer(self, request: types.InputRequest) -> dict[str, Any]:
-        context: Any = None
-        answer: _Answer
-        match request:
-            case types.ElicitRequest(params=params):
-                answer = await self.elicit(context, params)
-            case types.CreateMessageRequest(params=asked):
-                answer = await self.sample(context, asked)
-            case _:
-                answer = await self.roots(context)
-        if isinstance(answer, types.ErrorData):
-            raise ClientRefusal(answer.message)
-        return answer.model_dump(by_alias=True, exclude_none=True, mode="json")
+    async def _single(self, request: types.InputRequest) -> Any:
+        # A task may not ask two things by one key.
+        key = f"asked-{next(self._numbers)}"
+        raw = request.model_dump(by_alias=True, exclude_none=True, mode="json")
+        return (await self._answered({key: raw}, {key: request})).get(key)
+
+    async def _answered(
+        self, requests: Mapping[str, Any], read: Mapping[str, types.InputRequest]
+    ) -> Mapping[str, Any]:
+        """What the relay answers, if it can be asked all of it; else each by itself, or Toolsight."""
+        if self._client is not None and self._client.relay is not None:
+            about = {key: self._question(one.params) for key, one in read.items()}
+            with self.patience.paused():
+                given = await self._asked(lambda client: client.hand_on(requests, about))
+            if given is not None:
+                return given
+        if len(read) > 1:
+            each = [await self._answered({key: requests[key]}, {key: one}) for key, one in read.items()]
+            return dict(item for given in each for item in given.items())
+        return {key: await self._own(one) for key, one in read.items()}
+
+    async def _own(self, request: types.InputRequest) -> dict[str, Any]:
+        """Toolsight's answer as the protocol writes it. Raises ClientRefusal."""
+        if isinstance(request, types.ListRootsRequest):
+            found = await self._asked(lambda client: client.roots())
+            return {"roots": [{"uri": Path(path).as_uri()} for path in found]}
+        question = self._question(request.params, is_excess=self._calls.is_excess())
+        assert question is not None
+        with self.patience.paused():
+            answer = await self._asked(lambda client: client.elicit(question))
+        is_yes, said = answer.action is Action.ACCEPT, answer.content
+        if not isinstance(request, types.CreateMessageRequest):
+            filled = {"content": dict(said or {})} if is_yes and isinstance(question, FormRequest) else {}
+            return {"action": answer.action.value, **filled}
+        if not is_yes or said is None:
+            why = f": {answer.why}" if answer.why else ""
+            raise ClientRefusal(f"the person declined{why}", was_declared=True)
+        text = {"type": "text", "text": said["text"]}
+        return {"role": "assistant", "content": text, "model": said["by"], "stopReason": said["stop"]}
 
     async def visits(self, data: object) -> bool:
         """Ask for the visits that an error of a call demands (2025-11-25); False unless all are agreed to.
@@ -273,12 +277,9 @@ class ServerRequests:
             demanded = types.ElicitationRequiredErrorData.model_validate(data, by_name=False).elicitations
         except ValidationError as error:
             raise ClientRefusal(f"it cannot be read: {flaw_text(error)}") from error
-        context: Any = None
         for params in demanded:
-            answer = await self.elicit(context, params)
-            if isinstance(answer, types.ErrorData):
-                raise ClientRefusal(answer.message)
-            if answer.action != Action.ACCEPT.value:
+            given = as_object(await self._single(types.ElicitRequest(params=params)))
+            if given.get("action") != Action.ACCEPT:
                 return False
         return bool(demanded)
 
@@ -299,57 +300,26 @@ class ServerRequests:
             return None
         return lambda task: self._home.call_soon_threadsafe(relay.task, task)
 
-    async def _handed_on(self, request: types.InputRequest, kind: Any) -> Any:
-        """What the relay answers to one request, as the SDK's `kind`; None if it cannot be asked that."""
-        raw = request.model_dump(by_alias=True, exclude_none=True, mode="json")
-        # A task may not ask two things by one key.
-        key = f"asked-{next(self._numbers)}"
-        given = await self._relayed({key: raw}, {key: request})
-        if given is None or isinstance(given, types.ErrorData):
-            return given
-        try:
-            answer: Any = TypeAdapter(kind).validate_python(given.get(key), by_name=False)
-        except ValidationError as error:
-            return _error(types.INVALID_PARAMS, f"the client's answer cannot be read: {flaw_text(error)}")
-        answer.meta = _related(request.params) if request.params is not None else None
-        return answer
+    def _question(self, params: object, *, is_excess: bool = False) -> ElicitationRequest | None:
+        """What is asked and recorded; None for the list of roots."""
+        match params:
+            case types.CreateMessageRequestParams():
+                asked = params.model_dump(by_alias=True, exclude_none=True, mode="json")
+                return sampling_request(self._server, asked, is_excess=is_excess)
+            case types.ElicitRequestURLParams(message=message, url=url):
+                return LinkRequest(self._server, message, url, is_excess)
+            case types.ElicitRequestFormParams(message=message, requested_schema=schema):
+                return FormRequest(self._server, message, schema, is_excess)
+        return None
 
-    async def _relayed(
-        self, requests: Mapping[str, Any], read: Mapping[str, types.InputRequest]
-    ) -> Mapping[str, Any] | types.ErrorData | None:
-        if self._client is None or self._client.relay is None:
-            return None
-        questions = {
-            key: None if isinstance(one, types.ListRootsRequest) else self._question(one.params)
-            for key, one in read.items()
-        }
-        with self.patience.paused():
-            return await self._asked(lambda client: client.hand_on(requests, questions), types.INVALID_PARAMS)
-
-    def _question(
-        self, params: types.ElicitRequestParams | types.CreateMessageRequestParams, *, is_excess: bool = False
-    ) -> ElicitationRequest:
-        if isinstance(params, types.CreateMessageRequestParams):
-            asked = params.model_dump(by_alias=True, exclude_none=True, mode="json")
-            return sampling_request(self._server, asked, is_excess=is_excess)
-        if isinstance(params, types.ElicitRequestURLParams):
-            return LinkRequest(self._server, params.message, params.url, is_excess)
-        return FormRequest(self._server, params.message, params.requested_schema, is_excess)
-
-    async def _asked(
-        self, ask: Callable[[SessionClient], Coroutine[Any, Any, T]], undeclared: int
-    ) -> T | types.ErrorData:
-        """Ask Toolsight's side where it lives; a refusal becomes an error, `undeclared` by its code."""
+    async def _asked(self, ask: Callable[[SessionClient], Coroutine[Any, Any, T]]) -> T:
+        """Ask Toolsight's side where it lives. Raises ClientRefusal."""
         if self._client is None:
-            return _error(undeclared, "the client did not declare it")
-        asked = asyncio.run_coroutine_threadsafe(ask(self._client), self._home)
-        try:
-            return await asyncio.wrap_future(asked)
-        except ClientRefusal as refusal:
-            return _error(_REJECTED if refusal.was_declared else undeclared, refusal.message)
+            raise ClientRefusal("the client did not declare it")
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(ask(self._client), self._home))
 
 
-def _read_request(raw: object) -> types.InputRequest:
+def _read(raw: object) -> types.InputRequest:
     """A request inside a result, as the SDK's. Raises ClientRefusal."""
     method = as_object(raw).get("method")
     if (kind := _KINDS.get(method if isinstance(method, str) else "")) is None:
@@ -358,12 +328,6 @@ def _read_request(raw: object) -> types.InputRequest:
         return kind.model_validate(raw, by_name=False)
     except ValidationError as error:
         raise ClientRefusal(f"its {method} cannot be read: {flaw_text(error)}") from error
-
-
-def _related(params: types.RequestParams) -> dict[str, Any] | None:
-    """What says in an answer that it is for the same task as its question (2025-11-25)."""
-    meta: Mapping[str, Any] = params.meta or {}
-    return {RELATED: meta[RELATED]} if RELATED in meta else None
 
 
 class ProgressReport:
@@ -388,7 +352,3 @@ class ProgressReport:
             self._next = now + _REPORT_EVERY
             said = (message or "")[:_LONGEST_REPORT]
             self._requests.note(CallProgress(self._tool, progress, total, said))
-
-
-def _error(code: int, message: str) -> types.ErrorData:
-    return types.ErrorData(code=code, message=message)
