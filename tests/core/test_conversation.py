@@ -1,8 +1,9 @@
 """A search in the conversation, and what came of its results later in its turn."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
+from hypothesis import given, strategies as st
 
 from inspector.core.conversation import Conversation, Item, ItemKind, ItemStatus
 from inspector.core.events import (
@@ -41,6 +42,16 @@ def items(events: Sequence[Event]) -> tuple[Item, ...]:
 def test_a_result_that_the_model_calls_later_is_marked_as_called() -> None:
     search, _ = items([searched("s:a", "s:b"), called("s:a")])
     assert search.called == {"s:a"}
+
+
+@given(st.lists(st.tuples(st.sampled_from([searched, called]), st.sampled_from(["s:a", "s:b"]))))
+def test_every_search_is_marked_whose_result_was_called_after_it(
+    events: list[tuple[Callable[[str], Event], str]],
+) -> None:
+    found = items([kind(tool) for kind, tool in events])
+    for number, ((kind, tool), item) in enumerate(zip(events, found, strict=True)):
+        if kind is searched:
+            assert item.called == ({tool} if (called, tool) in events[number:] else set())
 
 
 def test_a_call_of_a_later_turn_marks_nothing() -> None:

@@ -184,13 +184,15 @@ async def test_a_list_that_cannot_be_had_again_keeps_the_tools_and_says_why() ->
         assert last.skipped == ()
 
 
-async def test_the_era_that_worked_is_remembered_and_used_again() -> None:
-    server = MemoryServer(info=ServerInfo(era=Era.MODERN, refuses_older=True))
+@pytest.mark.parametrize("refuses_older", [True, False])
+async def test_an_era_that_had_to_be_found_is_remembered_and_used_again(refuses_older: bool) -> None:
+    server = MemoryServer(info=ServerInfo(era=Era.MODERN, refuses_older=refuses_older))
     bench = Bench(a=server)
     async with connected(bench) as connections:
         await connections.reconnect("a")
-    assert server.eras == [None, Era.MODERN]
-    assert bench.memory.eras == {ServerSpec("a", command="a").fingerprint(): Era.MODERN}
+    remembered = {ServerSpec("a", command="a").fingerprint(): Era.MODERN}
+    assert server.eras == [None, Era.MODERN if refuses_older else None]
+    assert bench.memory.eras == (remembered if refuses_older else {})
 
 
 async def test_closing_ends_every_connection_and_every_attempt() -> None:

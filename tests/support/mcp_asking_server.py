@@ -2,8 +2,9 @@
 
 Its tools answer with what the client said, as JSON: `declared`, `form`, `link`, `folders`, `sample`,
 `demand` (an error that demands a visit), `done` (says that the visit is complete), `cancel` (a form that is
-taken back), `endless` (never has enough), `nagging` (twenty questions in a row or at once) and `meta`
-(what came with the call). It never answers `resources/list`.
+taken back), `endless` (never has enough), `nagging` (twenty questions in a row or at once), `several` (three
+at once, until all are answered), `odd` (one that nobody can read), `pid` and `meta` (what came with the
+call). It never answers `resources/list`.
 """
 
 import json
@@ -25,7 +26,19 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "folders": ("roots/list", {}),
     "sample": ("sampling/createMessage", SAMPLE),
 }
-NAMES = ("declared", *QUESTIONS, "demand", "done", "cancel", "endless", "nagging", "meta")
+NAMES = (
+    "declared",
+    *QUESTIONS,
+    "demand",
+    "done",
+    "cancel",
+    "endless",
+    "nagging",
+    "meta",
+    "several",
+    "odd",
+    "pid",
+)
 MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
 
 
@@ -58,10 +71,9 @@ def ask(method: str, params: dict[str, Any]) -> object:
 
 def call(request: dict[str, Any], declared: object) -> None:
     params, name = request["params"], request["params"]["name"]
-    if name == "declared":
-        answer(request, declared)
-    elif name == "meta":
-        answer(request, params.get("_meta"))
+    known = {"declared": declared, "meta": params.get("_meta"), "pid": os.getpid()}
+    if name in known:
+        answer(request, known[name])
     elif name == "demand":
         send(
             {"id": request["id"], "error": {"code": -32042, "message": "x", "data": {"elicitations": [LINK]}}}
@@ -75,6 +87,11 @@ def call(request: dict[str, Any], declared: object) -> None:
         answer(request, "taken back")
     elif name == "nagging":
         nag(request)
+    elif name == "several":
+        several(request)
+    elif name == "odd":
+        wanted = {"q": {"method": "elicitation/create", "params": {"requestedSchema": SCHEMA}}}
+        send({"id": request["id"], "result": {"resultType": "input_required", "inputRequests": wanted}})
     elif not IS_MODERN:
         answer(request, ask(*QUESTIONS[name]))
     elif "inputResponses" in params and name != "endless":
@@ -94,6 +111,23 @@ def nag(request: dict[str, Any]) -> None:
         send({"id": request["id"], "result": {"resultType": "input_required", "inputRequests": wanted}})
     else:
         answer(request, [ask(*each) for each in asked])
+
+
+def several(request: dict[str, Any]) -> None:
+    """Ask three things at once, and those that are left out again; what is known is in the state."""
+    asked, params = {name: QUESTIONS[name] for name in ("form", "sample", "folders")}, request["params"]
+    known = {**json.loads(params.get("requestState", "{}")), **params.get("inputResponses", {})}
+    if IS_MODERN and known.keys() != asked.keys():
+        wanted = {key: {"method": one[0], "params": one[1]} for key, one in asked.items() if key not in known}
+        result = {"resultType": "input_required", "inputRequests": wanted, "requestState": json.dumps(known)}
+        return send({"id": request["id"], "result": result})
+    for key, (method, about) in ({} if IS_MODERN else asked).items():
+        send({"id": key, "method": method, "params": about})
+    while known.keys() != asked.keys():
+        said = read()
+        if said.get("id") in asked:
+            known[said["id"]] = said.get("result", said.get("error"))
+    return answer(request, known)
 
 
 def main() -> None:
