@@ -3,8 +3,8 @@
 Its tools answer with what the client said, as JSON: `declared`, `form`, `link`, `folders`, `sample`,
 `demand` (an error that demands a visit), `done` (says that the visit is complete), `cancel` (a form that is
 taken back), `endless` (never has enough), `nagging` (twenty questions in a row or at once), `several` (three
-at once, until all are answered), `odd` (one that nobody can read), `pid` and `meta` (what came with the
-call). It never answers `resources/list`.
+at once, until all are answered), `odd` (one that nobody can read), `odder` (no questions, but a list), `pid`
+and `meta` (what came with the call). It never answers `resources/list`.
 """
 
 import json
@@ -26,19 +26,7 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "folders": ("roots/list", {}),
     "sample": ("sampling/createMessage", SAMPLE),
 }
-NAMES = (
-    "declared",
-    *QUESTIONS,
-    "demand",
-    "done",
-    "cancel",
-    "endless",
-    "nagging",
-    "meta",
-    "several",
-    "odd",
-    "pid",
-)
+NAMES = ("declared", *QUESTIONS, *"demand done cancel endless nagging meta several odd odder pid".split())
 MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
 
 
@@ -89,8 +77,9 @@ def call(request: dict[str, Any], declared: object) -> None:
         nag(request)
     elif name == "several":
         several(request)
-    elif name == "odd":
-        wanted = {"q": {"method": "elicitation/create", "params": {"requestedSchema": SCHEMA}}}
+    elif name in ("odd", "odder"):
+        unreadable = {"method": "elicitation/create", "params": {"requestedSchema": SCHEMA}}
+        wanted: Any = {"q": unreadable} if name == "odd" else [unreadable]
         send({"id": request["id"], "result": {"resultType": "input_required", "inputRequests": wanted}})
     elif not IS_MODERN:
         answer(request, ask(*QUESTIONS[name]))

@@ -22,7 +22,7 @@ from inspector.core.error import ClientRefusal
 from inspector.features.gateway import asking
 from inspector.features.gateway.asking import TASKS, ClientRelay, Waiting
 from inspector.features.gateway.serve import Front, serve
-from inspector.mcp.client import task as task_module
+from inspector.mcp.client import link, task as task_module
 from inspector.schema.json_value import JsonObject
 from tests.support.mcp_case import PATIENCE, SUPPORT, serving
 
@@ -181,14 +181,15 @@ async def test_a_newer_client_gets_the_questions_as_the_server_asked_them_and_ag
 async def test_a_question_that_cannot_be_read_ends_the_call_with_what_is_wrong(
     tmp_path: Path, mode: Mode
 ) -> None:
-    async with through(
-        "http", mode, configuration(tmp_path, "mcp_asking_server.py", ASKING="modern")
-    ) as client:
-        result = await client.call_tool("odd", {})
+    config = configuration(tmp_path, "mcp_asking_server.py", ASKING="modern")
+    async with through("http", mode, config) as client:
+        odd, odder = [await client.call_tool(name, {}) for name in ("odd", "odder")]
         assert json.loads(said(await client.call_tool("several", {}))) == ANSWERS
-    assert result.is_error
-    assert "elicitation/create cannot be read" in said(result)
-    assert "message is missing" in said(result)
+    assert odd.is_error
+    assert "elicitation/create cannot be read" in said(odd)
+    assert "message is missing" in said(odd)
+    assert odder.is_error
+    assert "asks for more input" in said(odder)
 
 
 @over_both
@@ -213,8 +214,10 @@ async def test_a_server_that_is_killed_while_it_asks_ends_its_calls_and_the_gate
 
 @over_both
 async def test_a_client_that_knows_tasks_gets_polls_answers_and_cancels_them(
-    tmp_path: Path, over: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: str
 ) -> None:
+    # A call whose client follows it has no end of its own.
+    monkeypatch.setattr(link, "_MOST_TIMES", 0)
     async with through(over, "auto", configuration(tmp_path, "task_server.py", "modern")) as client:
         begun = [await client.session.call_tool(tool, {}, allow_claimed=True) for tool in ("ask", "endless")]
         ask, endless = (one.task_id for one in begun if isinstance(one, TaskBegun))
