@@ -26,7 +26,11 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "folders": ("roots/list", {}),
     "sample": ("sampling/createMessage", SAMPLE),
 }
-NAMES = ("declared", *QUESTIONS, *"demand done cancel endless nagging meta several odd odder pid".split())
+NAMES = (
+    "declared",
+    *QUESTIONS,
+    *["demand", "done", "cancel", "endless", "nagging", "meta", "several", "odd", "odder", "pid"],
+)
 MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
 
 
