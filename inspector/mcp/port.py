@@ -411,6 +411,7 @@ def _note_given(answer: Answer, request: ElicitationRequest | None, given: objec
         text = as_text(as_object(said.get("content")).get("text"))
         answer(Action.ACCEPT, content={"text": text, BY: as_text(said.get("model"))})
     else:
-        content = as_object(said.get("content")) if "content" in said else None
-        told = ElicitationAnswer(Action.ACCEPT, content)
-        answer(as_text(said.get("action")), content=_recorded(request, told))
+        content = as_object(said.get("content")) or None
+        answer(
+            as_text(said.get("action")), content=_recorded(request, ElicitationAnswer(Action.ACCEPT, content))
+        )

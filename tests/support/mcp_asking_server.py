@@ -26,11 +26,8 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "folders": ("roots/list", {}),
     "sample": ("sampling/createMessage", SAMPLE),
 }
-NAMES = (
-    "declared",
-    *QUESTIONS,
-    *["demand", "done", "cancel", "endless", "nagging", "meta", "several", "odd", "odder", "pid"],
-)
+OTHERS = "demand done cancel endless nagging meta several odd odder pid"
+NAMES = ("declared", *QUESTIONS, *OTHERS.split(" "))
 MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
 
 

@@ -19,11 +19,8 @@ from pydantic import ValidationError
 
 from inspector.mcp.client.host import Streams
 from inspector.mcp.client.process import LineWriter
-from inspector.mcp.pace import CutLine, Lines
 
 _IN, _OUT, _ERR = 0, 1, 2
-# Seconds in which the client may still read what was written at the end.
-_LAST_WORDS = 2.0
 
 
 @asynccontextmanager
@@ -33,17 +30,15 @@ async def own_streams() -> AsyncGenerator[Streams, None]:
         async with stdio_server() as streams:
             yield streams
         return
-    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    loop = asyncio.get_running_loop()
     to_session, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](float("inf"))
     reading, _ = await loop.connect_read_pipe(lambda: _Incoming(to_session), _taken(_IN, "rb"))
-    writing, _ = await loop.connect_write_pipe(lambda: _Ending(ended), _taken(_OUT, "wb"))
+    writing, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, _taken(_OUT, "wb"))
     try:
         yield incoming, LineWriter(writing)
     finally:
         reading.close()
         writing.close()
-        with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), _LAST_WORDS)
 
 
 def _is_piped(number: int) -> bool:
@@ -66,24 +61,15 @@ class _Incoming(asyncio.Protocol):
 
     def __init__(self, to_session: MemoryObjectSendStream[SessionMessage | Exception]) -> None:
         self._to_session = to_session
-        self._lines = Lines()
+        self._begun = b""
 
     def data_received(self, data: bytes) -> None:
-        for line in self._lines.feed(data):
-            text = (line.head if isinstance(line, CutLine) else line).decode("utf-8", "replace")
+        *lines, self._begun = (self._begun + data).split(b"\n")
+        for line in lines:
             with suppress(ValidationError, anyio.BrokenResourceError):
+                text = line.decode("utf-8", "replace")
                 message = jsonrpc_message_adapter.validate_json(text, by_name=False)
                 self._to_session.send_nowait(SessionMessage(message))
 
     def connection_lost(self, _error: Exception | None) -> None:
         self._to_session.close()
-
-
-class _Ending(asyncio.BaseProtocol):
-    """Says when everything is written, or nobody reads it."""
-
-    def __init__(self, ended: asyncio.Event) -> None:
-        self._ended = ended
-
-    def connection_lost(self, _error: Exception | None) -> None:
-        self._ended.set()

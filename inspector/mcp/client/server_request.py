@@ -130,6 +130,9 @@ _KINDS: Mapping[object, type[types.InputRequest]] = {
     "roots/list": types.ListRootsRequest,
 }
 _Sampled = types.CreateMessageResult | types.CreateMessageResultWithTools
+R = TypeVar("R", bound=types.Result)
+_ROOTS, _ELICITED = TypeAdapter(types.ListRootsResult), TypeAdapter(types.ElicitResult)
+_SAMPLED: TypeAdapter[_Sampled] = TypeAdapter(_Sampled)
 
 
 class ServerRequests:
@@ -177,10 +180,7 @@ class ServerRequests:
         context: ClientRequestContext,  # noqa: ARG002 - the SDK passes it by name
     ) -> types.ListRootsResult | types.ErrorData:
         """Answer `roots/list`."""
-        given: types.ListRootsResult | types.ErrorData = await self._for_sdk(
-            types.ListRootsRequest(), types.ListRootsResult, types.METHOD_NOT_FOUND
-        )
-        return given
+        return await self._for_sdk(types.ListRootsRequest(), _ROOTS, types.METHOD_NOT_FOUND)
 
     async def elicit(
         self,
@@ -188,11 +188,7 @@ class ServerRequests:
         params: types.ElicitRequestParams,
     ) -> types.ElicitResult | types.ErrorData:
         """Answer `elicitation/create`."""
-        request = types.ElicitRequest(params=params)
-        given: types.ElicitResult | types.ErrorData = await self._for_sdk(
-            request, types.ElicitResult, types.INVALID_PARAMS
-        )
-        return given
+        return await self._for_sdk(types.ElicitRequest(params=params), _ELICITED, types.INVALID_PARAMS)
 
     async def sample(
         self,
@@ -201,13 +197,14 @@ class ServerRequests:
     ) -> _Sampled | types.ErrorData:
         """Answer `sampling/createMessage`."""
         request = types.CreateMessageRequest(params=params)
-        given: _Sampled | types.ErrorData = await self._for_sdk(request, _Sampled, types.METHOD_NOT_FOUND)
-        return given
+        return await self._for_sdk(request, _SAMPLED, types.METHOD_NOT_FOUND)
 
-    async def _for_sdk(self, request: types.InputRequest, kind: Any, undeclared: int) -> Any:
+    async def _for_sdk(
+        self, request: types.InputRequest, kind: TypeAdapter[R], undeclared: int
+    ) -> R | types.ErrorData:
         """The answer as the SDK's `kind`; a refusal is an error, by that code for what was not declared."""
         try:
-            answer: Any = TypeAdapter(kind).validate_python(await self._single(request), by_name=False)
+            answer = kind.validate_python(await self._single(request), by_name=False)
         except ClientRefusal as refusal:
             code = _REJECTED if refusal.was_declared else undeclared
             return types.ErrorData(code=code, message=refusal.message)
