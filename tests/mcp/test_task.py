@@ -45,6 +45,7 @@ class Server:
         self.result = result
         self.sent: list[tuple[str, Mapping[str, Any]]] = []
         self.told: list[TaskState] = []
+        self.seen: list[Mapping[str, Any]] = []
         self.polled = asyncio.Event()
         """Set by the third poll."""
 
@@ -66,7 +67,7 @@ class Server:
         return {key: {"action": "accept"} for key in requests}
 
     def follow(self, begun: Mapping[str, Any] = BEGUN) -> Any:
-        return TaskCall("go", self.ask, self.answer, self.told.append).result(begun)
+        return TaskCall("go", self.ask, self.answer, self.told.append, self.seen.append).result(begun)
 
     @property
     def methods(self) -> list[str]:
@@ -100,6 +101,7 @@ async def test_a_task_that_needs_input_asks_once_its_result_is_waited_for_and_is
     assert await following == DONE
     assert server.methods.count("result") == 1
     assert server.told[-1].status == "completed"
+    assert [one["status"] for one in server.seen[:3]] == ["working", "input_required", "input_required"]
 
 
 async def test_a_server_that_refuses_to_wait_with_its_result_is_asked_for_it_at_the_end() -> None:
@@ -280,3 +282,19 @@ async def test_without_tasks_declared_the_tool_is_called_plainly_and_what_fails_
         with pytest.raises(ProtocolError, match="runs only as a task") as refused:
             await link.call("report", {}, timeout=PATIENCE)
     assert "`client" in refused.value.hint
+
+
+async def test_a_task_that_ends_takes_back_what_it_asked() -> None:
+    server = Server(state("input_required", inputRequests=FORM), state("completed", result=DONE))
+    taken_back = asyncio.Event()
+
+    async def answer(_requests: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            return dict(await asyncio.get_running_loop().create_future())
+        finally:
+            taken_back.set()
+
+    server.answer = answer  # type: ignore[method-assign]
+    assert await server.follow() == DONE
+    await asyncio.wait_for(taken_back.wait(), PATIENCE)
+    assert server.methods == ["get", "get"]

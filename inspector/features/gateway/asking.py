@@ -37,13 +37,8 @@ _Anything = RootModel[dict[str, Any]]
 _RENAMED = {"ttl": "ttlMs", "pollInterval": "pollIntervalMs"}
 _ADDED = frozenset({"resultType", "_meta", "inputRequests", "result", "error", "status"})
 
-EVERYTHING: Final = types.ClientCapabilities(
-    elicitation=types.ElicitationCapability(
-        form=types.FormElicitationCapability(), url=types.UrlElicitationCapability()
-    ),
-    sampling=types.SamplingCapability(),
-    roots=types.RootsCapability(),
-)
+EVERYTHING: Final = setting_values(ClientCapabilities(sampling=True))
+"""The settings that declare whatever a client can be asked."""
 
 
 def declared(capabilities: types.ClientCapabilities | None) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Runs the gateway over stdio or HTTP: the session begins with the first request of a client."""
 
 import asyncio
+import gc
 import sys
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
@@ -69,7 +70,8 @@ class Front:
         for method in _METHODS:
             self.server.add_request_handler(method, RequestParams, _declared)
         self.server.extensions = {TASKS: {}}
-        self.server.middleware.append(self._answer)
+        # In place of the SDK's own, which traces each request for nobody.
+        self.server.middleware[:] = [self._answer]
 
     async def _answer(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         if ctx.method not in (_NEWER if _is_modern(ctx) else _METHODS):
@@ -155,6 +157,7 @@ async def serve(
                 )
             async with bench:
                 bench.connect(_origin(first.result()))
+                gc.freeze()  # As in the app: no look for garbage goes through what has been imported.
                 front.gateway.set_result(Gateway(bench, front.relay, front.news))
                 await served
                 await front.relay.end()
@@ -194,8 +197,8 @@ async def open_gateway(options: Options) -> AsyncIterator[tuple[str, asyncio.Fut
 
 def _implied(context: Context, is_shared: bool) -> dict[str, Any]:
     """The settings that a client brings; a list that never changes serves any, and keeps a prompt cache."""
-    can = EVERYTHING if is_shared else context.session.client_capabilities
-    return {"binding.delivery": "call_tool", **declared(can)}
+    can = EVERYTHING if is_shared else declared(context.session.client_capabilities)
+    return {"binding.delivery": "call_tool", **can}
 
 
 def _is_modern(context: Context) -> bool:

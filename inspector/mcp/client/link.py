@@ -185,10 +185,10 @@ class McpLink:
                 task = task_in(raw) if report is not None else None
                 if task is None:
                     return raw
-                if (follower := requests.follower()) is None:
-                    return await TaskCall(what, self._asked, requests.answers, changed).result(task)
-                requests.patience.lift(deadline)
-                return await TaskCall(what, self._asked, requests.answers, changed, follower).result(task)
+                if (follower := requests.follower()) is not None:
+                    requests.patience.lift(deadline)
+                following = TaskCall(what, self._asked, requests.answers, changed, follower or ignored)
+                return await following.result(task)
         except ToolsightError:
             raise
         except Exception as error:
@@ -339,10 +339,7 @@ async def _refuses(host: Host) -> bool:
 
 
 def eras_to_try(spec: ServerSpec, remembered: Era | None, starts: Era | None) -> tuple[Era, ...]:
-    """The eras to try in order: the configured one; automatic for HTTP; else what worked last, or legacy.
-
-    Whatever is not configured `starts` with another.
-    """
+    """The eras in order: the configured one; automatic for HTTP; else `starts`, what worked last, legacy."""
     if spec.era is not None:
         return (spec.era,)
     if spec.is_http:

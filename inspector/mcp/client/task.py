@@ -81,7 +81,7 @@ class TaskCall(Struct, eq=False):
     ask: Ask
     answer: Callable[[Mapping[str, Any]], Awaitable[Mapping[str, Any]]]
     changed: Callable[[TaskState], None]
-    told: Callable[[Mapping[str, Any]], object] = lambda _task: None
+    told: Callable[[Mapping[str, Any]], object]
     _id: str = ""
     _polls: int = 0
     _rounds: int = 0
