@@ -294,7 +294,7 @@ async def test_a_task_that_ends_takes_back_what_it_asked() -> None:
         finally:
             taken_back.set()
 
-    server.answer = answer  # type: ignore[method-assign]
+    server.answer = answer  # type: ignore[assignment, method-assign]
     assert await server.follow() == DONE
     await asyncio.wait_for(taken_back.wait(), PATIENCE)
     assert server.methods == ["get", "get"]
