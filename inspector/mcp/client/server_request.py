@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from mcp import types
 from mcp.client.session import ClientRequestContext
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from inspector import __version__
 from inspector.config.configuration import protocol_form
@@ -132,7 +132,7 @@ _KINDS: Mapping[object, type[types.InputRequest]] = {
 _Sampled = types.CreateMessageResult | types.CreateMessageResultWithTools
 R = TypeVar("R", bound=types.Result)
 _ROOTS, _ELICITED = TypeAdapter(types.ListRootsResult), TypeAdapter(types.ElicitResult)
-_SAMPLED: TypeAdapter[_Sampled] = TypeAdapter(_Sampled)
+_SAMPLED = TypeAdapter[_Sampled](_Sampled, config=ConfigDict(defer_build=True))
 
 
 class ServerRequests:
