@@ -36,7 +36,8 @@ from inspector.features.feature_list import FEATURES
 from inspector.loop.breaker import BreakerStore, SqliteBreakers
 from inspector.loop.model.local import LocalModelServers
 from inspector.mcp.client.connector import McpConnector
-from inspector.mcp.port import Connector, Elicitor, Heard, Relay
+from inspector.mcp.elicitation import Relay
+from inspector.mcp.port import Connector, Elicitor, Heard
 from inspector.mcp.reaper import Reaper
 from inspector.mcp.recorded_link import WithStoredListings
 from inspector.mcp.sign_in.kept import SignIns, system_keychain

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal, Protocol
 from unicodedata import normalize
 from urllib.parse import urlsplit
 
@@ -85,6 +85,22 @@ class ElicitationAnswer(Struct, frozen=True):
     action: Action
     content: JsonObject | None = None
     why: str = ""
+
+
+class Relay(Protocol):
+    """Another client that a session works for: it answers what servers ask, and follows their tasks."""
+
+    def takes(self, server: str, requests: Mapping[str, JsonObject]) -> bool:
+        """Whether it can be asked all of these requests, which are as the protocol writes them."""
+
+    async def answers(self, server: str, requests: Mapping[str, JsonObject]) -> JsonObject:
+        """Its answers as they came, by the requests' keys; some may be missing. Raises ClientRefusal."""
+
+    def follows(self) -> bool:
+        """Whether it follows the task of the call at hand; in any thread, in the context of the call."""
+
+    def task(self, task: JsonObject) -> None:
+        """The task of the call at hand, as its server described it now."""
 
 
 CANCELLED: Final = ElicitationAnswer(Action.CANCEL)

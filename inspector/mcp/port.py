@@ -23,6 +23,7 @@ from inspector.mcp.elicitation import (
     ElicitationAnswer,
     ElicitationRequest,
     FormRequest,
+    Relay,
     form_fields,
     recorded_address,
     without_secrets,
@@ -111,22 +112,6 @@ class Elicitor(Protocol):
 
 Heard = Callable[[str, str, JsonObject], None]
 """Hears what a server tells its client: the server's name, a notification's method, and its parameters."""
-
-
-class Relay(Protocol):
-    """Another client that a session works for: it answers what servers ask, and follows their tasks."""
-
-    def takes(self, server: str, requests: Mapping[str, JsonObject]) -> bool:
-        """Whether it can be asked all of these requests, which are as the protocol writes them."""
-
-    async def answers(self, server: str, requests: Mapping[str, JsonObject]) -> JsonObject:
-        """Its answers as they came, by the requests' keys; some may be missing. Raises ClientRefusal."""
-
-    def follows(self) -> bool:
-        """Whether it follows the task of the call at hand; in any thread, in the context of the call."""
-
-    def task(self, task: JsonObject) -> None:
-        """The task of the call at hand, as its server described it now."""
 
 
 class Nobody(Struct, frozen=True):
@@ -272,10 +257,7 @@ class SessionClient:
     async def hand_on(
         self, requests: Mapping[str, JsonObject], read: Mapping[str, ElicitationRequest | None]
     ) -> JsonObject | None:
-        """What the relay answers, by key; None if it cannot be asked all of it. Raises ClientRefusal.
-
-        `read` is what of the requests is recorded, None for the list of roots.
-        """
+        """What the relay answers, if it can be asked all of it; `read` is recorded. Raises ClientRefusal."""
         if self.relay is None or not self.relay.takes(self._server, requests):
             return None
         record, given, why = self._record, dict[str, Any](), _WITHDRAWN

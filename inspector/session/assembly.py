@@ -53,7 +53,8 @@ from inspector.loop.model.local import LocalModelServers
 from inspector.loop.session_breakers import Breakers
 from inspector.loop.settings_check import SettingsCheck
 from inspector.mcp.connections import Connections
-from inspector.mcp.port import Connector, Elicitor, Heard, Nobody, Relay, Wire
+from inspector.mcp.elicitation import Relay
+from inspector.mcp.port import Connector, Elicitor, Heard, Nobody, Wire
 from inspector.search.answer.retrieval import Live
 from inspector.session.server_change import ServerChanges, ServerSource, StoredTools
 from inspector.store.call_history import Retention

@@ -25,7 +25,7 @@ from inspector.config.configuration import setting_values
 from inspector.core.error import ClientRefusal
 from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client.translate import flaw_text
-from inspector.mcp.port import Relay
+from inspector.mcp.elicitation import Relay
 from inspector.schema.json_value import JsonObject, as_object, as_text
 
 Context = ServerRequestContext[Any, Any]

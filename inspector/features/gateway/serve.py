@@ -4,7 +4,7 @@ import asyncio
 import gc
 import sys
 from collections.abc import AsyncIterator, Awaitable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 from mcp import MCPError
@@ -36,6 +36,7 @@ from inspector.loop.approval import AllowedBefore
 from inspector.loop.breaker import MemoryBreakers
 from inspector.mcp.client.connector import NoThread
 from inspector.mcp.port import Nobody
+from inspector.session.workbench import Workbench
 from inspector.tokens.synthetic import CODE
 
 _INSTRUCTIONS = (
@@ -126,8 +127,7 @@ async def serve(
     served = asyncio.ensure_future(serving)
     first = asyncio.ensure_future(front.first())
     try:
-        opened = read_configuration(options)
-        memory = open_memory(options)
+        opened, memory = read_configuration(options), open_memory(options)
         require_consent(opened.unrestricted, memory, approve=options.approve)
         await asyncio.wait({served, first}, return_when=asyncio.FIRST_COMPLETED)
         if first.done():
@@ -143,18 +143,14 @@ async def serve(
                 breakers=None if approver is None else MemoryBreakers(),
                 heard=front.news.heard,
                 relay=front.relay,
+                # What a client can be asked, and the tasks it gets, come only in its own protocol.
                 servers=mcp_connector(
                     chosen,
-                    # What a client can be asked, and the tasks it gets, come only in its own protocol.
                     starts=Era.MODERN if _is_modern(first.result()) else Era.LEGACY,
                     thread=NoThread() if approver is None else None,
                 ),
             )
-            if bench.settings.binding.delivery == CODE:
-                raise ConfigError(
-                    "binding.delivery is code, but a gateway's client calls tools and sends no scripts",
-                    hint="Set binding.delivery to call_tool, or leave it out.",
-                )
+            _require_calls(bench)
             async with bench:
                 bench.connect(_origin(first.result()))
                 gc.freeze()  # As in the app: no look for garbage goes through what has been imported.
@@ -171,10 +167,9 @@ async def serve(
             await asyncio.sleep(0)
         raise
     finally:
-        for task in (served, first):
-            task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        served.cancel()
+        first.cancel()
+        await asyncio.wait({served, first})
 
 
 @asynccontextmanager
@@ -193,6 +188,14 @@ async def open_gateway(options: Options) -> AsyncIterator[tuple[str, asyncio.Fut
         finally:
             over.set()
             await served
+
+
+def _require_calls(bench: Workbench) -> None:
+    if bench.settings.binding.delivery == CODE:
+        raise ConfigError(
+            "binding.delivery is code, but a gateway's client calls tools and sends no scripts",
+            hint="Set binding.delivery to call_tool, or leave it out.",
+        )
 
 
 def _implied(context: Context, is_shared: bool) -> dict[str, Any]:
