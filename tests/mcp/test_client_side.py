@@ -1,6 +1,7 @@
 """Toolsight's side of a connection: what it declares, what servers get, and what the record has of it."""
 
 import asyncio
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -253,3 +254,41 @@ async def test_where_nobody_is_there_a_question_is_declined_and_the_record_says_
     assert (await side.elicit(LINK)).action is Action.DECLINE
     assert events[0].url == LINK.url
     assert "nobody" in events[1].why
+
+
+class Relaying:
+    """A Relay whose client answers the first request with these values, and leaves out the rest."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.content = content
+
+    def takes(self, _server: str, requests: Mapping[str, Any]) -> bool:
+        return "b" in requests
+
+    async def answers(self, _server: str, _requests: Mapping[str, Any]) -> dict[str, Any]:
+        return {"a": {"action": "accept", "content": self.content}}
+
+    def follows(self) -> bool:
+        return False
+
+    def task(self, task: Mapping[str, Any]) -> None:
+        raise AssertionError(task)
+
+
+async def test_what_another_client_answers_is_passed_on_whole_and_recorded_without_its_secret() -> None:
+    content = {"city": "Paris", "password": "hunter3"}
+    events: list[Any] = []
+    side = SessionClient(
+        "a", ClientCapabilities(), (), Nobody(), lambda: events.append, relay=Relaying(content)
+    )
+    read: dict[str, FormRequest | LinkRequest | None] = {"a": FORM, "b": LINK}
+    assert await side.hand_on({"a": {}}, read) is None
+    given = await side.hand_on({"a": {}, "b": {}}, read)
+    assert given == {"a": {"action": "accept", "content": content}}
+    assert [event.kind for event in events] == ["asked", "asked", "answered", "answered"]
+    assert [(event.answer, event.content) for event in events[2:]] == [
+        ("accept", {"city": "Paris"}),
+        ("cancel", None),
+    ]
+    assert events[3].why == "it was left unanswered"
+    assert clean("hunter3") == "[redacted]"
