@@ -91,6 +91,9 @@ def matrix_records(table: Table, whys: Iterable[str] = ()) -> Iterator[Record]:
         yield Record(key, (name, *(cells[one] for one in told), Content.styled(why, MUTED)), copy=name)
 
 
+_IN_LIST = [one for one in BEHAVIOURS if one.name in ("model knows first", "results give")]
+
+
 def client_record(client: Client, view: ClientView | None) -> Record:
     """Return a client in one line: what becomes of the tools there, and the tokens of its first call."""
     fates = Counter(one.fate for one in view.tools) if view is not None else Counter[Fate]()
@@ -101,8 +104,7 @@ def client_record(client: Client, view: ClientView | None) -> Record:
     told = [f"{number:,}" if view is not None else WAITING for number in numbers]
     counted = (Content.styled(text, MUTED if text == "0" else "") for text in told[:3])
     lost = Content.styled(told[3], FATES["✕"] if gone else MUTED)
-    does = {one.name: one.told(client) for one in BEHAVIOURS}
-    known = (str(client.kind), does["model knows first"], does["results give"])
+    known = (str(client.kind), *(one.told(client) for one in _IN_LIST))
     return Record(
         client.name, (client.name, *counted, lost, told[4], *known), search=client.title, copy=client.name
     )

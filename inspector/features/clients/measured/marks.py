@@ -110,6 +110,7 @@ class ServerLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._read, self._known = b"", list[JsonObject]()
 
     @cached_property
     def marks(self) -> Marks:
@@ -133,13 +134,18 @@ class ServerLog:
         plan = next((line for line in self._lines() if "instructions" in line), None)
         return plan is not None and next(iter(plan["servers"])) in asked
 
-    def _lines(self) -> Iterator[JsonObject]:
+    def _lines(self) -> list[JsonObject]:
         try:
-            text = self._path.read_text(encoding="utf-8", errors="replace")
+            text = self._path.read_bytes()
         except OSError:
-            return
+            return []
+        if not text.startswith(self._read):
+            self._read, self._known = b"", []
         # The last line may not be complete yet.
-        yield from (json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n"))
+        new = text[len(self._read) : text.rfind(b"\n") + 1]
+        self._known += map(json.loads, new.decode(errors="replace").splitlines())
+        self._read += new
+        return self._known
 
 
 def _marks(line: JsonObject) -> Marks:
@@ -159,9 +165,8 @@ def plain(name: str) -> str:
     return re.sub(r"\W", "_", name, flags=re.ASCII)
 
 
-def left_of(text: str, size: int) -> str:
-    """Which characters of a result of so many are in a text, in words."""
-    kept, tail = kept_of(text, size)
+def left_of(kept: int, tail: int, size: int) -> str:
+    """What is kept of a result of so many characters, in words."""
     if kept == size:
         return "all reach the model"
     return f"the first {kept:,}{f' and the last {tail:,}' if tail else ''} reach the model"
@@ -169,12 +174,12 @@ def left_of(text: str, size: int) -> str:
 
 def kept_of(text: str, size: int) -> tuple[int, int]:
     """How many of so many characters of marks a text begins with, and with how many it ends."""
-    found = [int(mark) for mark in _PLACE.findall(text)]
-    head = next((at for at, mark in enumerate(found) if mark != at * _STEP), len(found))
+    found = _PLACE.findall(text)
+    head = next((at for at, mark in enumerate(found) if int(mark) != at * _STEP), len(found))
     if head * _STEP >= size - _STEP:
         return size, 0
     tail = found[head:]
-    return head * _STEP, size - tail[0] if tail and size - tail[-1] <= _STEP else 0
+    return head * _STEP, size - int(tail[0]) if tail and size - int(tail[-1]) <= _STEP else 0
 
 
 def cut(whole: str, text: str) -> tuple[int, str, str]:
@@ -197,7 +202,7 @@ def cut(whole: str, text: str) -> tuple[int, str, str]:
 
 def _alike(whole: str, text: str, *, indented: bool) -> tuple[int, int]:
     """How far both are the same, in each of them."""
-    kept, at = 0, 0
+    kept = at = len(whole) if text.startswith(whole) else 0
     while kept < len(whole) and at < len(text):
         if indented and whole[kept].isspace() and (blank := _BLANK.match(text, at)):
             at = blank.end()

@@ -225,9 +225,10 @@ def _result(reading: Reading, asked: Asked, outcome: Outcome) -> str:
         size = asked.arguments["characters"]
         wide = ' with _meta "anthropic/maxResultSizeChars"' if tool.startswith("wide") else ""
         lines = " in many lines" if tool.startswith("lines") else ""
-        if kept_of(text, size) == (0, 0) and text:
+        kept, tail = kept_of(text, size)
+        if not (kept or tail) and text:
             return f"Of a text of {size:,} characters{wide}{lines}, none reaches the model: “{_start(text)}”."
-        return f"Of a text of {size:,} characters{wide}{lines}, {left_of(text, size)}."
+        return f"Of a text of {size:,} characters{wide}{lines}, {left_of(kept, tail, size)}."
     if tool in _KINDS:
         if _has(tool, outcome):
             beside = any(word in outcome.beside for word in _WORDS.get(tool, ()))
