@@ -143,7 +143,7 @@ def converse(configuration: str, mode: str) -> str:
         for call in calls:
             if mode == "hang in a call" and call["name"] == "misfit":
                 time.sleep(600)
-            if mode == "refuse" and call["name"] == "misfit":
+            if mode == "fall" and call["name"] == "sound":
                 raise SystemExit("SomeError: it is not sent")
             done = server.ask("tools/call", name=call["name"], arguments=call["input"])
             if mode == "fall always" or (mode == "fall" and call["name"] == "misfit"):
@@ -183,9 +183,8 @@ def given_servers() -> str:
 def act(mode: str, here: Path) -> str:
     sys.stdout.write("Log in to go on.\n" * (100_000 if mode == "shout" else 1))
     sys.stdout.flush()
-    if mode == "linger":
+    if mode == "linger and litter":
         linger(here)
-    elif mode == "litter":
         litter()
     elif mode == "flood":
         flood()

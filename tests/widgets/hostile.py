@@ -1,5 +1,7 @@
 """Strings that a server could send to harm a terminal or a person."""
 
+import re
+
 HOSTILE = (
     "a[/]b",
     "[@click=app.quit()]x[/]",
@@ -20,14 +22,9 @@ HOSTILE = (
 LONG = "x" * 1_000_000
 
 
+_DANGEROUS = re.compile("[\0-\x1f\x7f-\x9f\u200b\u202e\ud800-\udfff\ufeff\U000e0000-\U000e007f]")
+
+
 def dangerous(text: str) -> list[str]:
     """Return the characters of drawn text that a terminal would obey or hide."""
-    return [
-        letter
-        for letter in text
-        if ord(letter) < 0x20
-        or 0x7F <= ord(letter) <= 0x9F
-        or 0xD800 <= ord(letter) <= 0xDFFF
-        or 0xE0000 <= ord(letter) <= 0xE007F
-        or letter in "\u200b\ufeff\u202e"
-    ]
+    return _DANGEROUS.findall(text)

@@ -8,15 +8,28 @@ import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from inspector.clients.client import Confidence, Topic, find_client
 from inspector.features.clients.measured import conversation, measurement, stand_in
+from inspector.features.clients.measured.reading import Reading, Said
+from inspector.features.clients.measured.run_reader import read_run
 from inspector.features.clients.measured.start import STARTS
 from tests.support import tiny_agent
 from tests.support.commands import Toolsight
 from tests.support.started_agent import KEY, agent as agent, leaves_nothing, toolsight as toolsight
+
+
+@pytest.fixture
+def over_stdio_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have no second conversation, of which the agent knows nothing."""
+
+    async def nothing(_: measurement.Measuring) -> list[Said]:
+        return []
+
+    monkeypatch.setattr(measurement.Measuring, "over_http", nothing)
 
 
 @pytest.mark.slow
@@ -44,11 +57,9 @@ def test_a_client_is_measured_with_nothing_of_the_persons_and_leaves_nothing(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mode", ["linger", "litter"])
-def test_whatever_a_client_leaves_is_gone(
-    agent: Path, tmp_path: Path, toolsight: Toolsight, mode: str
-) -> None:
-    (agent / "mode").write_text(mode)
+@pytest.mark.usefixtures("over_stdio_alone")
+def test_whatever_a_client_leaves_is_gone(agent: Path, tmp_path: Path, toolsight: Toolsight) -> None:
+    (agent / "mode").write_text("linger and litter")
     done = toolsight(
         "clients", "measure", "claude-code", "--yes", "--quick", "-o", str(tmp_path / "mine.toml")
     )
@@ -92,10 +103,12 @@ def test_a_client_that_hangs_floods_or_gives_up_ends_the_measurement(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("over_stdio_alone")
 def test_a_client_that_hangs_with_one_server_is_measured_with_the_others(
     agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(measurement, "_FIRST_SECONDS", 5)
+    monkeypatch.setattr(measurement, "SMALL", ("marked-second", "marked-odd"))
     (agent / "mode").write_text("hang with one")
     file = tmp_path / "mine.toml"
     words = ("--yes", "--quick", "--timeout", "10", "-o", str(file))
@@ -106,29 +119,22 @@ def test_a_client_that_hangs_with_one_server_is_measured_with_the_others(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("mode", "told"),
-    [
-        ("fall", "ends it: “SomeError: it does not fit”"),
-        ("refuse", "does not reach its server before it ends: “SomeError: it is not sent”"),
-    ],
-)
-def test_a_client_that_a_call_ends_is_measured_without_it_and_told_which_it_was(
-    agent: Path,
-    tmp_path: Path,
-    toolsight: Toolsight,
-    monkeypatch: pytest.MonkeyPatch,
-    mode: str,
-    told: str,
+@pytest.mark.usefixtures("over_stdio_alone")
+def test_a_client_that_calls_end_is_measured_without_them_and_told_which_they_were(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The agent knows the first server alone.
     monkeypatch.setattr(measurement, "MISFIT", "misfit")
-    (agent / "mode").write_text(mode)
+    (agent / "mode").write_text("fall")
     file = tmp_path / "mine.toml"
     done = toolsight("clients", "measure", "claude-code", "--yes", "--quick", "-o", str(file))
     assert done.exit_code == 0, done.stderr
     said = [fact.says for fact in find_client(str(file)).facts if "SomeError" in fact.says]
-    assert said == [f"A call of misfit (marked-server) {told}."]
+    assert said == [
+        "A call of misfit (marked-server) ends it: “SomeError: it does not fit”.",
+        "A call of sound (marked-server) does not reach its server before it ends: "
+        "“SomeError: it is not sent”.",
+    ]
     assert find_client(str(file)).results.misfit == "run"
 
 
@@ -166,44 +172,34 @@ def test_a_client_that_a_401_ends_is_measured_over_http_without_that_server(
 
 
 @pytest.mark.slow
-def test_one_that_fails_holds_up_none_of_the_others_that_are_installed(
+@pytest.mark.usefixtures("over_stdio_alone")
+def test_one_that_fails_and_one_that_is_read_wrongly_hold_up_none_of_the_others_that_are_installed(
     agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    faults = iter([KeyError("pid")])
+
+    def read(*about: Any) -> Reading:
+        for fault in faults:
+            raise fault
+        return read_run(*about)
+
+    monkeypatch.setattr(measurement, "read_run", read)
+    (agent / "codex").write_text("#!/bin/sh\necho Log in first.\nexit 3\n")
+    (agent / "codex").chmod(0o755)
     shutil.copy(agent / "claude", agent / "vibe")
     _, *words = STARTS["claude-code"]["argv"]
     monkeypatch.setitem(STARTS, "vibe", {**STARTS["claude-code"], "argv": ["vibe", *words]})
-    (agent / "claude").write_text("#!/bin/sh\necho Log in first.\nexit 3\n")
-    folder = tmp_path / "all"
-    done = toolsight("clients", "measure", "--all-installed", "--yes", "--quick", "-o", str(folder), "--json")
-    assert done.exit_code == 1
-    rows = {row["client"]: row for row in json.loads(done.stdout)["clients"]}
-    assert list(rows) == list(STARTS)
-    told = "failed: the client ended with exit code 3 after 0 requests to its model, before all was asked"
-    assert (rows["claude-code"]["outcome"], rows["claude-code"]["hint"]) == (told, "Log in first.")
-    assert (rows["vibe"]["outcome"], rows["vibe"]["version"]) == ("measured", "9.8.7")
-    assert rows["gptme"]["outcome"] == "not installed: uv tool install gptme"
-    assert [path.name for path in folder.iterdir()] == ["vibe.toml"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("broken", ["read_run", "_file"])
-def test_a_fault_in_reading_one_client_costs_none_of_the_others_their_rows(
-    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch, broken: str
-) -> None:
-    def fail(*_: object) -> None:
-        raise KeyError("pid")
-
-    monkeypatch.setattr(measurement, broken, fail)
-    shutil.copy(agent / "claude", agent / "vibe")
-    (agent / "vibe").write_text("#!/bin/sh\nexit 3\n")
     folder = tmp_path / "all"
     done = toolsight("clients", "measure", "--all-installed", "--yes", "--quick", "-o", str(folder), "--json")
     assert done.exit_code == 1
     rows = {row["client"]: row for row in json.loads(done.stdout)["clients"]}
     assert list(rows) == list(STARTS)
     assert rows["claude-code"]["outcome"] == "failed: unexpected KeyError: 'pid'"
-    assert rows["vibe"]["outcome"].startswith("failed: the client ended with exit code 3")
+    told = "failed: the client ended with exit code 3 after 0 requests to its model, before all was asked"
+    assert (rows["codex"]["outcome"], rows["codex"]["hint"]) == (told, "Log in first.")
+    assert (rows["vibe"]["outcome"], rows["vibe"]["version"]) == ("measured", "9.8.7")
     assert rows["gptme"]["outcome"] == "not installed: uv tool install gptme"
+    assert [path.name for path in folder.iterdir()] == ["vibe.toml"]
 
 
 @pytest.mark.slow

@@ -156,7 +156,7 @@ def test_a_servers_texts_cannot_control_the_terminal(text: str) -> None:
     tool = Tool("s", text, text, {"type": "object", "description": text})
     for client in all_clients():
         view = view_as(find_client(client.name), [Listed("s", [tool], instructions=text)], len)
-        for shown in (client_detail(view), tool_detail(view.client, view.tools[0], 80)):
+        for shown in (client_detail(view), tool_detail(view.client, view.tools[0], 400)):
             assert not dangerous("".join(shown.plain.split()))
         (record,) = matrix_records(fate_table([view.client], rows([view])), [text])
         assert not any(dangerous(cell_text(cell)) for cell in record.cells)
