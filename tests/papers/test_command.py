@@ -14,7 +14,7 @@ from docs.papers.run import CHAPTERS, Chapter
 from docs.papers.source import Source, Steps
 from inspector.cli.run import Exit
 from inspector.search.answer.evalset import TOOLS
-from tests.support.commands import Done
+from tests.support.commands import Done, servers_in_process as servers_in_process
 
 Run = Callable[..., Done]
 

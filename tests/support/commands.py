@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -35,12 +36,19 @@ class Toolsight(Protocol):
     def __call__(self, *arguments: str, **environment: str | None) -> Done: ...
 
 
-@pytest.fixture(scope="module", autouse=True)
-def servers_in_process() -> Iterator[None]:
-    # What another module's commands have sent or locked is not seen by this one's.
+@contextmanager
+def no_processes() -> Iterator[None]:
+    """The demo's servers run in this process, and have seen nothing yet."""
     demo_folder.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(link, "StdioChannel", channel)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def servers_in_process() -> Iterator[None]:
+    # What another module's commands have sent or locked is not seen by this one's.
+    with no_processes():
         yield
 
 
@@ -49,9 +57,9 @@ def demo_vectors(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database that has the vectors of the demo's tools, and nothing else."""
 
     def embed(database: Path) -> None:
-        with CliRunner().isolation(
-            env={"TOOLSIGHT_DB": str(database), "XDG_STATE_HOME": str(database.parent)}
-        ):
+        variables = {"TOOLSIGHT_DB": str(database), "XDG_STATE_HOME": str(database.parent)}
+        # A session's fixture comes before its modules'.
+        with CliRunner().isolation(env=variables), no_processes():
             assert exit_code_of(("search", "orders", "--demo")) == 0
             assert exit_code_of(("marketplace", "search", "rates", "--demo")) == 0
 

@@ -14,9 +14,8 @@ from tests.support.commands import Done, Toolsight
 
 
 @pytest.fixture(scope="module")
-def played(process: Toolsight) -> Done:
-    """The one real run of the quick tests: a process, nine servers, and the packaged embedding model."""
-    return process("demo", "--headless")
+def played(toolsight: Toolsight) -> Done:
+    return toolsight("demo", "--headless")
 
 
 @pytest.fixture(scope="module")
