@@ -262,7 +262,7 @@ async def test_three_keys_sign_in_and_as_many_sign_out(
 
     def browser(address: str) -> bool:
         visited.append(address)
-        return httpx2.get(httpx2.get(address).headers["location"]).is_success
+        return httpx2.get(httpx2.get(address, verify=False).headers["location"]).is_success
 
     monkeypatch.setattr(webbrowser, "open", browser)
     async with signing_in(tmp_path, "i") as (pilot, server):

@@ -63,7 +63,7 @@ class Visitor:
     async def visit(self, server: str, address: str) -> str:  # noqa: ARG002
         """See `Visitor` of `inspector.mcp.sign_in.person`."""
         self.visited.append(address)
-        async with httpx2.AsyncClient() as browser:
+        async with httpx2.AsyncClient(verify=False) as browser:
             where = (await browser.get(address)).headers["location"]
             if self.pastes:
                 return str(where)

@@ -13,7 +13,7 @@ from inspector.core.error import AuthRequired, Fetched
 from inspector.core.redaction import clean
 from inspector.core.server import ServerInfo, ServerSpec
 from inspector.core.text import one_line, shortened
-from inspector.mcp.sign_in.exchange import LIMITS, limited
+from inspector.mcp.sign_in.exchange import limited, limits
 from inspector.schema.json_value import JsonObject, as_list, as_object, read_object
 
 # What is compressed is not read: it may be a thousand times as large.
@@ -28,7 +28,7 @@ async def card_documents(spec: ServerSpec, info: ServerInfo) -> tuple[Fetched, .
 
     Its `fault` is what it says otherwise than the server.
     """
-    async with httpx2.AsyncClient(**LIMITS) as client:
+    async with httpx2.AsyncClient(**limits()) as client:
         for address in _addresses(spec.url):
             try:
                 response = await client.get(address, headers=_ACCEPTED, extensions=limited())

@@ -22,7 +22,7 @@ from inspector.mcp.client.reader import BYTE_ORDER_MARK, TOO_LARGE, RawMessage, 
 from inspector.mcp.client.session import SESSION_LOST
 from inspector.mcp.frame import LOG
 from inspector.mcp.pace import HEAD, LONGEST_LINE, TAIL, CutLine, Lines, retry_after, size_text
-from inspector.mcp.sign_in.exchange import LIMITS, NO_SIGN_IN, publishes_sign_in, unanswered
+from inspector.mcp.sign_in.exchange import NO_SIGN_IN, limits, publishes_sign_in, unanswered
 from inspector.mcp.sign_in.person import SignInWay
 
 # Seconds to connect or to send. Reading has no limit: a stream of changes may be silent for hours, and every
@@ -74,7 +74,7 @@ class HttpChannel:
 
         async with (
             signing_in(self._spec, self._way) as auth,
-            _WatchedClient(self, headers=headers, timeout=timeout, auth=auth, **LIMITS) as client,
+            _WatchedClient(self, headers=headers, timeout=timeout, auth=auth, **limits()) as client,
             streamable_http_client(
                 self._spec.url, http_client=client, max_sse_event_size=LONGEST_LINE
             ) as streams,

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ValidationError
 from inspector.core.error import AuthRequired
 from inspector.core.redaction import SECRETS
 from inspector.core.server import Grant, OAuthClient
-from inspector.mcp.sign_in.exchange import LIMITS, in_time, limited, refused
+from inspector.mcp.sign_in.exchange import in_time, limited, limits, refused
 from inspector.schema.json_value import read_object
 
 # RFC 8693, section 3, and the type of an identity assertion grant (draft-ietf-oauth-identity-assertion).
@@ -152,7 +152,7 @@ async def _exchanged(id_token: str, given: OAuthClient, asked: dict[str, str]) -
         form["client_secret"] = given.idp_client_secret
     request = httpx2.Request("POST", where, data=form, extensions=limited())
     try:
-        async with in_time(), httpx2.AsyncClient(**LIMITS) as client:
+        async with in_time(), httpx2.AsyncClient(**limits()) as client:
             response = await client.send(request)
         answer = _Answer.model_validate_json(response.content)
     except (httpx2.TransportError, httpx2.StreamError, TimeoutError) as error:

@@ -125,7 +125,7 @@ async def test_a_client_of_geminis_api_gets_calls(tmp_path: Path, monkeypatch: p
 async def test_messages_of_anthropics_api_are_answered_whole(tmp_path: Path) -> None:
     tool = {"name": "ToolSearch", "description": "Search.", "input_schema": QUERY}
     body = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": "Go."}]}
-    async with started(tmp_path) as one, httpx2.AsyncClient() as client:
+    async with started(tmp_path) as one, httpx2.AsyncClient(verify=False) as client:
         asked = await client.post(f"{one.address}/v1/messages?beta=true", json=body | {"tools": [tool]})
         counted = await client.post(f"{one.address}/v1/messages/count_tokens", json=body)
     assert [block["type"] for block in asked.json()["content"]] == ["tool_use"]
@@ -172,7 +172,7 @@ HOSTILE: dict[str, tuple[int, dict[str, Any]]] = {
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_hostile_requests_are_refused_and_leave_no_trace(tmp_path: Path, name: str) -> None:
     status, given = HOSTILE[name]
-    async with started(tmp_path) as one, httpx2.AsyncClient() as client:
+    async with started(tmp_path) as one, httpx2.AsyncClient(verify=False) as client:
         url = given.get("url", "KEY/v1/messages").replace("KEY", f"/{one.key}")
         headers = {
             key: value.replace("PORT", str(one.port)) for key, value in given.get("headers", {}).items()
@@ -185,7 +185,7 @@ async def test_hostile_requests_are_refused_and_leave_no_trace(tmp_path: Path, n
 
 
 async def test_a_request_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    async with started(tmp_path) as one, httpx2.AsyncClient() as client:
+    async with started(tmp_path) as one, httpx2.AsyncClient(verify=False) as client:
         done = await client.post(f"{one.address}/v1/messages", content=b" " * (LARGEST_BODY + 1))
     assert done.status_code == 413
 
