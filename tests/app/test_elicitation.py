@@ -33,7 +33,6 @@ from inspector.mcp.question import sampling_request, server_question
 from inspector.mcp.sign_in.kept import SignIns
 from inspector.mcp.sign_in.person import SignInWay
 from tests.support.app import app_rig, is_up_to_date, seen, toasts, until
-from tests.support.fakes import Step
 from tests.support.hostile import with_hostile_text
 from tests.support.mcp_case import serving
 from tests.support.oauth_server import OAuthServer
@@ -72,11 +71,11 @@ PROMPT = sampling_request(
 
 @asynccontextmanager
 async def asking(
-    request: ElicitationRequest, *steps: Step, size: tuple[int, int] = (100, 44)
+    request: ElicitationRequest, size: tuple[int, int] = (100, 44), *, at_home: bool = False
 ) -> AsyncGenerator[tuple[Pilot[None], "asyncio.Task[ElicitationAnswer]"], None]:
     """The app while a server asks."""
     values = {"client.sampling": True}
-    async with app_rig(*steps, size=size, at_home=True, values=values) as (pilot, rig):
+    async with app_rig(size=size, at_home=at_home, values=values) as (pilot, rig):
         task = asyncio.create_task(rig.servers["shop"].client.elicit(request))
         await until(pilot, lambda: isinstance(pilot.app.screen, FormDialog | QuestionDialog))
         yield pilot, task
@@ -126,7 +125,7 @@ async def test_letters_are_for_the_form_only_once_a_field_was_chosen_and_no_key_
 ) -> None:
     now = [0.0]
     monkeypatch.setattr(Guarded, "clock", lambda: now[0])
-    async with asking(FORM) as (pilot, task):
+    async with asking(FORM, at_home=True) as (pilot, task):
         prompt = pilot.app.screen_stack[0].query_one(Prompt)
         await pilot.press(*"pay it")
         assert prompt.value == "pay it"
@@ -188,7 +187,7 @@ async def test_an_address_is_shown_whole_and_a_yes_does_with_it_what_it_says(
 
 
 async def test_one_question_is_asked_after_the_other() -> None:
-    async with app_rig(at_home=True) as (pilot, rig):
+    async with app_rig() as (pilot, rig):
         client = rig.servers["shop"].client
         first, second = (asyncio.create_task(client.elicit(request)) for request in (FORM, LINK))
         await until(pilot, lambda: isinstance(pilot.app.screen, FormDialog))
@@ -250,7 +249,7 @@ async def paste_answer(pilot: Pilot[None]) -> None:
     """Do what a person does who visits the address elsewhere."""
     dialog = pilot.app.screen
     assert isinstance(dialog, AnswerDialog)
-    answer = await asyncio.to_thread(httpx2.get, dialog.where)
+    answer = await asyncio.to_thread(httpx2.get, dialog.where, verify=False)
     dialog.query_one(Input).value = answer.headers["location"]
     await pilot.press("enter")
 
@@ -262,7 +261,8 @@ async def test_three_keys_sign_in_and_as_many_sign_out(
 
     def browser(address: str) -> bool:
         visited.append(address)
-        return httpx2.get(httpx2.get(address, verify=False).headers["location"]).is_success
+        where = httpx2.get(address, verify=False).headers["location"]
+        return httpx2.get(where, verify=False).is_success
 
     monkeypatch.setattr(webbrowser, "open", browser)
     async with signing_in(tmp_path, "i") as (pilot, server):
