@@ -75,10 +75,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     begun = set[object]()
     for item in items:
         module = getattr(item, "module", None)
-        if any(getattr(value, "__module__", "") in _STARTING for value in vars(module or item).values()):
-            if module in begun:
-                item.add_marker(pytest.mark.slow)
+        if module in begun:
+            item.add_marker(pytest.mark.slow)
+        elif _starts(module):
             begun.add(module)
+
+
+@cache
+def _starts(module: object) -> bool:
+    return any(
+        getattr(value, "__module__", "") in _STARTING for value in getattr(module, "__dict__", {}).values()
+    )
 
 
 def pytest_collection_finish() -> None:

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.measured
 
 TOKENS = {"a:read": 10, "a:write": 20, "b:list": 40}
 RANKED = Ranked({"find it": (["a:write", "b:list", "a:read"], [0.9, 0.5, 0.2])})
-MADE = build_testbed(quarter)
 
 
 def task(*needed: str, scopes: frozenset[str] = frozenset()) -> Task:
@@ -60,12 +59,13 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall(
 
 
 def test_discovery_counts_the_meta_tool_every_search_and_every_call() -> None:
-    found = Discovery("d", MADE, searcher=Searcher(MADE, MemoryEmbedder()), count=quarter)
-    one = next(t for t in tasks(MADE, 10) if t.kind == SINGLE)
+    made = build_testbed(quarter)
+    found = Discovery("d", made, searcher=Searcher(made, MemoryEmbedder()), count=quarter)
+    one = next(t for t in tasks(made, 10) if t.kind == SINGLE)
     (contexts,), run = found.calls(one), found.run(one).turns[0]
     assert run.calls == len(contexts) == 3
     assert not contexts[0].bound
-    sizes = [found.meta + sum(MADE.tokens[t] for t in context.bound) for context in contexts]
+    sizes = [found.meta + sum(made.tokens[t] for t in context.bound) for context in contexts]
     assert run.tools == sum(sizes)
     assert run.traffic == sum(context.traffic for context in contexts)
     assert run.last == sizes[-1]

@@ -1,7 +1,6 @@
 """A still and quick app: no animations, no waits by the clock."""
 
 import gc
-from collections.abc import Iterator
 from itertools import count
 
 import pytest
@@ -16,13 +15,11 @@ from widgets import Guarded, PlainInput, Prompt
 
 
 @pytest.fixture(scope="session", autouse=True)
-def lean() -> Iterator[None]:
+def lean() -> None:
     """What is imported by now stays for good; without it, a fifth of every test is collecting garbage."""
     assert place.SCREENS
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
