@@ -17,7 +17,7 @@ SPREAD := -n $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --dist worksteal --
 TELL := || { status=$$?; [ $$status -ne 1 ] || $(BIN)/python -m pytest -n 0 --last-failed; exit $$status; }
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench bench-hard bench-retrieval bench-registry data servers phrases reproduce screenshots numbers docs lock clean
+.PHONY: help setup demo test test-all check lint format bench bench-hard bench-retrieval bench-registry data servers phrases reproduce screenshots numbers docs lock clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -48,12 +48,14 @@ test: $(STAMP) ## set up, then run the tests, but for the slow ones
 test-all: $(STAMP) ## set up, then run every test, as CI does
 	$(BIN)/python -m pytest $(SPREAD) -m "not measured" $(TELL)
 
-check: $(STAMP) ## format, lint, types, imports, limits
+check: lint ## format, lint, types, imports, limits
+	$(BIN)/python -m pytest -q tests/test_limits.py
+
+lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q tests/test_limits.py
 
 format: $(STAMP) ## rewrite the sources in the house format
 	$(BIN)/ruff format .
