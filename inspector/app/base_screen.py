@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -10,13 +10,11 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.geometry import Size
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widgets import Input, Static, TextArea
 
-from inspector.app.context import SELECTION, Done, Failed, InContext, Job, Work
+from inspector.app.context import SELECTION, InContext, Stoppable
 from inspector.app.draw.header import header
 from inspector.app.place import (
-    Activity,
     Destination,
     EditPage,
     Page,
@@ -34,9 +32,6 @@ from inspector.core.session import Binding as Bound
 from inspector.session.verdict import Answer, Verdict
 from widgets import FilterBar, KeyBar, RecordRows, StillText, visible
 
-T = TypeVar("T")
-# Seconds between two drawings of a job's progress.
-_DRAWN_EVERY = 0.1
 _ANSWERS = {
     Answer.PAYS: ("✓", "$text-success"),
     Answer.DEPENDS: ("◐", "$text-warning"),
@@ -90,8 +85,7 @@ class HeaderLine(StillText):
             self.screen.redraw_header()
 
 
-# Long because it is what all pages have in common.
-class BaseScreen(InContext, Screen[None]):
+class BaseScreen(Stoppable, Screen[None]):
     """A page of the app. Subclasses implement `show_view`, which runs on every change.
 
     `page` names the page in `place.PLACES`; it is "" for what opens on top of a page.
@@ -112,13 +106,10 @@ class BaseScreen(InContext, Screen[None]):
     """The actions that are offered only while no job is `running`."""
     when_not_typing: ClassVar[frozenset[str]] = frozenset()
     """The actions whose keys are an input's own while something is typed into one."""
-    running: Job | None = None
-    """The job that the header shows and that esc stops."""
 
     def __init__(self) -> None:
         super().__init__()
         self._due: list[Callable[[], None]] | None = []
-        self._ticks: Timer | None = None
         self._misses_recorded = False
 
     def compose(self) -> ComposeResult:
@@ -140,54 +131,6 @@ class BaseScreen(InContext, Screen[None]):
     @property
     def view(self) -> View:
         return self.context.shown
-
-    @property
-    def activity(self) -> Activity | None:
-        """What this page measures now, for the header of every page."""
-        job = self.running
-        return None if job is None else Activity(job.title, self.stop_running, *job.progress)
-
-    def run_stoppable(self, title: str, work: Work[T], done: Done[T], *, failed: Failed | None = None) -> Job:
-        """Run a job like `run_job`, in place of the one before; it is `running` until it has ended."""
-
-        def ended(result: T) -> None:
-            self._job_ended()
-            done(result)
-
-        def has_failed(error: Exception) -> None:
-            self._job_ended()
-            (failed or self.fail)(error)
-
-        self.drop_running()
-        self.running = self.run_job(title, work, ended, failed=has_failed)
-        self._ticks = self.set_interval(_DRAWN_EVERY, self.show_progress)
-        self._look_at_running()
-        return self.running
-
-    def show_progress(self) -> None:
-        """Draw how far the running job is; the default draws nothing."""
-
-    def stop_running(self) -> None:
-        """Stop the job; what it has done so far stays."""
-        if self.running is not None:
-            self.running.is_stopped = True
-            self.show_progress()
-
-    def drop_running(self) -> None:
-        """Stop the job, and drop what it comes to."""
-        if self.running is not None:
-            self.drop_job(self.running.name)
-            self._job_ended()
-
-    def _job_ended(self) -> None:
-        self.running = None
-        if self._ticks is not None:
-            self._ticks.stop()
-        self._look_at_running()
-
-    def _look_at_running(self) -> None:
-        self.refresh_bindings()
-        self.context.measuring()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Offer only the keys that work now."""

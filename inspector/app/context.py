@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 from textual.content import Content
 from textual.message import Message
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 from textual.worker import Worker, WorkerState
 
 from inspector.app.draw.line import failure_text
-from inspector.app.place import Destination, ToolPage, Where
+from inspector.app.place import Activity, Destination, ToolPage, Where
 from inspector.core.feature import Parts
 from inspector.session.view import SessionView
 from widgets import JsonTree, RecordList, TextView, visible
@@ -90,6 +91,8 @@ async def run_here(job: Job, work: Callable[[Job], Awaitable[T]], done: Done[T],
         job.tell(partial(done, result))
 
 
+# Seconds between two drawings of a job's progress.
+_DRAWN_EVERY = 0.1
 REPLAYED = "A replay is read-only. “back to now” on the second line ends it; so does n in the timeline."
 _TOAST = 2
 _COPIED_SHOWN = 80
@@ -307,3 +310,58 @@ class InContext(Widget):
         event.stop()
         if self._jobs.get(event.job.name) is event.job:
             event.act()
+
+
+class Stoppable(InContext):
+    """What has one job that the header shows and that esc stops."""
+
+    running: Job | None = None
+    _ticks: Timer | None = None
+
+    @property
+    def activity(self) -> Activity | None:
+        """What this page measures now, for the header of every page."""
+        job = self.running
+        return None if job is None else Activity(job.title, self.stop_running, *job.progress)
+
+    def run_stoppable(self, title: str, work: Work[T], done: Done[T], *, failed: Failed | None = None) -> Job:
+        """Run a job like `run_job`, in place of the one before; it is `running` until it has ended."""
+
+        def ended(result: T) -> None:
+            self._job_ended()
+            done(result)
+
+        def has_failed(error: Exception) -> None:
+            self._job_ended()
+            (failed or self.fail)(error)
+
+        self.drop_running()
+        self.running = self.run_job(title, work, ended, failed=has_failed)
+        self._ticks = self.set_interval(_DRAWN_EVERY, self.show_progress)
+        self._look_at_running()
+        return self.running
+
+    def show_progress(self) -> None:
+        """Draw how far the running job is; the default draws nothing."""
+
+    def stop_running(self) -> None:
+        """Stop the job; what it has done so far stays."""
+        if self.running is not None:
+            self.running.is_stopped = True
+            self.show_progress()
+
+    def drop_running(self) -> None:
+        """Stop the job, and drop what it comes to."""
+        if self.running is not None:
+            self.drop_job(self.running.name)
+            self._job_ended()
+
+    def _job_ended(self) -> None:
+        self.running = None
+        if self._ticks is not None:
+            self._ticks.stop()
+        self._look_at_running()
+
+    def _look_at_running(self) -> None:
+        self.refresh_bindings()
+        self.context.measuring()
