@@ -123,7 +123,7 @@ class Replay:
 
     def version(self) -> StoreVersion:
         """Return what tells whether `sessions` returns others than before. Raises StoreError."""
-        return self._bench.recorded_version()
+        return self._bench.ports.store.version()
 
     def recorded(self, session_id: str, kinds: Sequence[str]) -> list[Record]:
         """Return a recorded session's records of these kinds. Raises StoreError."""

@@ -118,7 +118,7 @@ class Workbench(RunningSession):
 
     def _remote(self, server: str) -> ServerSpec:
         """The server of that name, which has to have an address."""
-        for spec in self._whole.servers:
+        for spec in self.whole_configuration.servers:
             if spec.name == server and spec.is_http:
                 return spec
         raise ToolsightError(f"there is no server '{server}' with an address")
@@ -280,7 +280,7 @@ class Workbench(RunningSession):
         self._see()
         self._wires.clear()
         if (wire := self.ports.wire) is not None:
-            for spec in self._whole.servers:
+            for spec in self.whole_configuration.servers:
                 wire.frames(spec.name).clear()
         if self._live.toolset not in self.configuration.toolsets:
             self._live.toolset = ""
@@ -293,7 +293,7 @@ class Workbench(RunningSession):
         """Let everything work with what the sight leaves."""
         live = self._live
         live.sight, live.settings = self.access.sight, self.policy.settings
-        live.configuration = self.access.configuration(self._whole)
+        live.configuration = self.access.configuration(self.whole_configuration)
 
     def _keep_toolset(self) -> None:
         """A chosen toolset of which nothing may be seen any more permits nothing; it is not lifted."""
@@ -316,7 +316,7 @@ class Workbench(RunningSession):
             self._session.emit(AccessChanged(self.access.user, self.access.expert))
             self._see()
             self._keep_toolset()
-            self._session.redactor = redactor_of(self._whole, self.access.sight)
+            self._session.redactor = redactor_of(self.whole_configuration, self.access.sight)
             self._connections.narrow()
             self.policy.restrict_again()
             self._rebuild()

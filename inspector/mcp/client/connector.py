@@ -13,7 +13,6 @@ from contextlib import asynccontextmanager, suppress
 from copy import copy
 from pathlib import Path
 from threading import Lock, Thread
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, TypeVarTuple
 
 from msgspec import Struct
@@ -80,9 +79,7 @@ class ServerThread:
                 Thread(target=_run, args=(self._loop,), name="servers", daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0 and self._loop is not None:
