@@ -48,9 +48,6 @@ class Confidence(StrEnum):
         return f"{self}, unverified" if self in (Confidence.REPORTED, Confidence.ASSUMED) else str(self)
 
 
-_SUREST_FIRST = list(Confidence)
-
-
 class Topic(StrEnum):
     """What a fact is about."""
 
@@ -192,8 +189,9 @@ class Client(Struct, frozen=True, forbid_unknown_fields=True):
 
     def behind(self, topic: Topic) -> Fact | None:
         """The fact on which the rules of a topic rest, the weakest; None if one is assumed, or none."""
+        order = list(Confidence)
         behind = (fact for fact in self.facts if fact.topic is topic and not fact.remark)
-        found = max(behind, key=lambda fact: _SUREST_FIRST.index(fact.confidence), default=None)
+        found = max(behind, key=lambda fact: order.index(fact.confidence), default=None)
         return None if found is None or found.confidence is Confidence.ASSUMED else found
 
 

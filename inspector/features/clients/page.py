@@ -49,6 +49,7 @@ CLIENTS = (
     Column("knows", "model knows first", hide_below=70, weight=5),
     Column("results", "results give", hide_below=70, weight=3),
 )
+_IN_LIST = ("model knows first", "results give")
 
 
 def facts(tools: int, declared: ClientCapabilities) -> Content:
@@ -91,9 +92,6 @@ def matrix_records(table: Table, whys: Iterable[str] = ()) -> Iterator[Record]:
         yield Record(key, (name, *(cells[one] for one in told), Content.styled(why, MUTED)), copy=name)
 
 
-_IN_LIST = [one for one in BEHAVIOURS if one.name in ("model knows first", "results give")]
-
-
 def client_record(client: Client, view: ClientView | None) -> Record:
     """Return a client in one line: what becomes of the tools there, and the tokens of its first call."""
     fates = Counter(one.fate for one in view.tools) if view is not None else Counter[Fate]()
@@ -104,7 +102,7 @@ def client_record(client: Client, view: ClientView | None) -> Record:
     told = [f"{number:,}" if view is not None else WAITING for number in numbers]
     counted = (Content.styled(text, MUTED if text == "0" else "") for text in told[:3])
     lost = Content.styled(told[3], FATES["✕"] if gone else MUTED)
-    known = (str(client.kind), *(one.told(client) for one in _IN_LIST))
+    known = (str(client.kind), *(one.told(client) for one in BEHAVIOURS if one.name in _IN_LIST))
     return Record(
         client.name, (client.name, *counted, lost, told[4], *known), search=client.title, copy=client.name
     )

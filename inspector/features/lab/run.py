@@ -9,23 +9,23 @@ from contextlib import asynccontextmanager
 from functools import partial
 from math import inf
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from inspector.access.restriction import NOT_A_SETTING
 from inspector.config.setting import value_of
-from inspector.core.error import ConfigError, ServerExited, ToolsightError
+from inspector.core.error import ConfigError, ToolsightError
 from inspector.core.events import ModelRequested, Record, ServerFailed, ServerStopped, ToolsChanged, TurnEnded
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import Clock, ToolListing
-from inspector.core.server import ServerInfo, ServerSpec
+from inspector.core.server import ServerSpec
 from inspector.core.stream import Listener
 from inspector.core.text import closest
 from inspector.core.tool import Tool
 from inspector.features.lab.comparison import ScenarioResult, totals
 from inspector.features.lab.expectation import check
 from inspector.features.lab.scenario import CatalogChange, Fault, Scenario, Step, Turn, Viewer
-from inspector.mcp.port import Connector, Opening, ServerLink, ignored
+from inspector.mcp.port import Connector, Opening, PassedOn, ignored
 from inspector.schema.json_value import JsonObject
 from inspector.session.workbench import Workbench
 
@@ -119,18 +119,13 @@ class ChangingConnector(Struct, eq=False):
         return differs
 
 
-class _ChangingLink(Struct, eq=False):
+class _ChangingLink(PassedOn, eq=False):
     """A ServerLink that applies the changes to its listings and answers for the tools they add."""
 
-    _link: ServerLink
     _on_tools_changed: Callable[[], None]
     _fault: Callable[[str], ToolsightError | None]
-    changes: list[CatalogChange] = []
+    changes: list[CatalogChange] = field(default_factory=list)
     listed: tuple[Tool, ...] = ()
-
-    @property
-    def info(self) -> ServerInfo:
-        return self._link.info
 
     def apply(self, change: CatalogChange) -> bool:
         """Apply a change to the last list. Raises ConfigError for a tool that is not in it."""
@@ -160,15 +155,6 @@ class _ChangingLink(Struct, eq=False):
                 if added.id == f"{change.server}:{tool}":
                     return ToolResult(added.answer or _NO_ANSWER, is_error=not added.answer)
         return await self._link.call(tool, arguments, timeout=timeout, on_task=on_task)
-
-    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
-        return await self._link.request(method, params, timeout=timeout)
-
-    async def wait_closed(self) -> ServerExited:
-        return await self._link.wait_closed()
-
-    def stderr_tail(self) -> str:
-        return self._link.stderr_tail()
 
 
 def changed(tools: Iterable[Tool], change: CatalogChange) -> tuple[Tool, ...]:

@@ -7,15 +7,16 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msgspec import field
 from msgspec.structs import replace
 
 from inspector.cli.options import Options
-from inspector.core.error import ProtocolError, ServerExited
+from inspector.core.error import ProtocolError
 from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import SKILL, Annotations, Tool
-from inspector.mcp.port import Connector, Opening, ServerLink, ignored
+from inspector.mcp.port import Connector, Opening, PassedOn, ServerLink, ignored
 from inspector.mcp.reading import Offer, Offers, declares
 from inspector.mcp.recorded_link import RecordedLink
 from inspector.schema.json_value import JsonObject
@@ -102,16 +103,11 @@ class _FolderLink(RecordedLink):
         return _instructions(text, f"Folder of this skill: {known.path.parent}")
 
 
-class _ServedLink:
+class _ServedLink(PassedOn):
     """A link whose server's skills are listed behind its tools, and read as resources when called."""
 
-    def __init__(self, link: ServerLink, spec: ServerSpec) -> None:
-        self._link, self._spec = link, spec
-        self._offers: dict[str, Offer] = {}
-
-    @property
-    def info(self) -> ServerInfo:
-        return self._link.info
+    _spec: ServerSpec
+    _offers: dict[str, Offer] = field(default_factory=dict)
 
     async def list_tools(self, progress: Callable[[int], None] = ignored) -> ToolListing:
         listing = await self._link.list_tools(progress)
@@ -136,15 +132,6 @@ class _ServedLink:
             told = f"{offer.id} is not what its server listed: its digest is {read.digest or 'unknown'}"
             raise ProtocolError(f"{told}, not {offer.digest}", hint=_CHANGED)
         return _instructions(read.counted.text.encode(), f"Address of this skill: {offer.id}")
-
-    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
-        return await self._link.request(method, params, timeout=timeout)
-
-    async def wait_closed(self) -> ServerExited:
-        return await self._link.wait_closed()
-
-    def stderr_tail(self) -> str:
-        return self._link.stderr_tail()
 
 
 def _instructions(data: bytes, where: str) -> ToolResult:

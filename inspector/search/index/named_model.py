@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ from msgspec import Struct
 from inspector.core.error import ModelError
 from inspector.core.redaction import private_folder
 from inspector.core.text import closest
-from inspector.search.index.packaged_model import keep_to_one_thread, side_by_side, whole_words
+from inspector.search.index.packaged_model import FastembedEmbedder, keep_to_one_thread, side_by_side
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,15 +116,13 @@ def _wait(child: subprocess.Popen[bytes], cancelled: Callable[[], bool]) -> None
     raise ModelError("cancelled")
 
 
-class NamedEmbedder:
+class NamedEmbedder(FastembedEmbedder):
     """Unit vectors with as many dimensions as the model has. `prepare` downloads the model if needed."""
 
     def __init__(self, name: str, folder: Path) -> None:
         """`folder` is the cache of downloaded models. Nothing is looked up yet."""
+        super().__init__(folder)
         self.name = name
-        self._folder = folder
-        self._model: TextEmbedding | None = None
-        self._loading = threading.Lock()
 
     def prepare(self, progress: Callable[[int, int], None], cancelled: Callable[[], bool]) -> None:
         """Load the model, after a download if it is missing. Raises ModelError, also for an unknown name."""
@@ -137,27 +134,11 @@ class NamedEmbedder:
             download(model, self._folder, cancelled)
             self._loaded()
 
-    def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """One unit vector per text, in order. Raises ModelError if the model is missing or damaged."""
-        if not texts:
-            return []
-        self._loaded()
-        # The tokenizer rejects lone surrogates.
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+    def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
         try:
-            return side_by_side(self._vector, clean)
+            return side_by_side(self._vector, texts)
         except Exception as error:
             raise ModelError(f"the embedding model {self.name} failed: {error}") from error
-
-    def words(self) -> Sequence[str]:
-        """The words of its vocabulary. Raises ModelError if the model is missing or damaged."""
-        return whole_words(self._loaded())
-
-    def _loaded(self) -> "TextEmbedding":
-        with self._loading:
-            if self._model is None:
-                self._model = self._load()
-            return self._model
 
     def _vector(self, text: str) -> list[float]:
         """One text at a time: what a quantized model makes of a batch depends on every text in it."""

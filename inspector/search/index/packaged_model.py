@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from inspector.core.error import ModelError
@@ -69,8 +70,9 @@ class FastembedEmbedder:
     name = NAME
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "all-MiniLM-L6-v2-int8"
+        self._folder = folder
         self._model: TextEmbedding | None = None
+        self._loading = Lock()
 
     def prepare(
         self,
@@ -86,10 +88,12 @@ class FastembedEmbedder:
             return []
         self._loaded()
         # The tokenizer rejects lone surrogates.
-        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
-        batches = _batches([len(text) for text in clean])
+        return self._embedded([text.encode("utf-8", "replace").decode("utf-8") for text in texts])
+
+    def _embedded(self, texts: Sequence[str]) -> list[list[float]]:
+        batches = _batches([len(text) for text in texts])
         found: dict[int, list[float]] = {}
-        rows = side_by_side(self._vectors, [[clean[number] for number in batch] for batch in batches])
+        rows = side_by_side(self._vectors, [[texts[number] for number in batch] for batch in batches])
         for batch, vectors in zip(batches, rows, strict=True):
             found.update(zip(batch, vectors, strict=True))
         return [found[number] for number in range(len(texts))]
@@ -99,16 +103,18 @@ class FastembedEmbedder:
         return whole_words(self._loaded())
 
     def _loaded(self) -> "TextEmbedding":
-        if self._model is None:
-            self._model = self._load()
-        return self._model
+        with self._loading:
+            if self._model is None:
+                self._model = self._load()
+            return self._model
 
     def _vectors(self, batch: Sequence[str]) -> list[list[float]]:
         assert self._model is not None
         return [vector.tolist() for vector in self._model.embed(batch, batch_size=len(batch))]
 
     def _load(self) -> "TextEmbedding":
-        _lay_out(self._folder)
+        folder = self._folder / "all-MiniLM-L6-v2-int8"
+        _lay_out(folder)
         from fastembed import TextEmbedding
         from fastembed.common.model_description import ModelSource, PoolingType
 
@@ -127,10 +133,10 @@ class FastembedEmbedder:
             # The arena keeps what one long text needed, and makes no text faster. Nor do more threads a short
             # one; several texts are embedded side by side.
             model = TextEmbedding(
-                _REGISTERED, specific_model_path=str(self._folder), enable_cpu_mem_arena=False, threads=1
+                _REGISTERED, specific_model_path=str(folder), enable_cpu_mem_arena=False, threads=1
             )
         except Exception as error:
-            hint = f"Delete {self._folder}; Toolsight will copy its files again from the installed package."
+            hint = f"Delete {folder}; Toolsight will copy its files again from the installed package."
             raise ModelError(f"the embedding model cannot be loaded: {error}", hint=hint) from error
         give_back()
         return model
