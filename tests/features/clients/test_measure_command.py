@@ -112,7 +112,8 @@ def test_a_client_that_hangs_with_one_server_is_measured_with_the_others(
     file = tmp_path / "mine.toml"
     words = ("--yes", "--quick", "--timeout", "10", "-o", str(file))
     done = toolsight("clients", "measure", "claude-code", *words)
-    told = "With marked-odd (names with dots, dashes and slashes) it does not ask its model within 10 seconds."
+    odd = "marked-odd (names with dots, dashes and slashes)"
+    told = f"With {odd} it does not ask its model within 10 seconds."
     assert [fact.says for fact in find_client(str(file)).facts if fact.says.startswith("With ")] == [told]
     assert done.exit_code == 0, done.stderr
 

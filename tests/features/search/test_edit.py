@@ -144,9 +144,8 @@ async def test_without_a_query_the_edited_text_has_half_of_the_screen() -> None:
         await until(pilot, lambda: "For this query, among 11 tools" in seen(pilot))
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_w_before_any_query_lets_one_be_typed_at_once_and_then_explains(size: tuple[int, int]) -> None:
-    async with app_rig(servers=shop(), embedder=MemoryEmbedder(), size=size) as (pilot, _):
+async def test_w_before_any_query_lets_one_be_typed_at_once_and_then_explains() -> None:
+    async with app_rig(servers=shop(), embedder=MemoryEmbedder(), size=(80, 24)) as (pilot, _):
         await arrives(pilot, WhyNotPage(PAY.id, SearchRequest()))
         await until(pilot, lambda: getattr(pilot.app.focused, "id", "") == "query")
         await pilot.press(*keys(QUERY), "enter")
