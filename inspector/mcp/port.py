@@ -73,25 +73,6 @@ class ServerLink(Protocol):
         """The last lines that the server's process wrote to stderr; empty for HTTP."""
 
 
-class PassedOn(Struct, eq=False):
-    """The part of a ServerLink that one before another leaves to that."""
-
-    _link: ServerLink
-
-    @property
-    def info(self) -> ServerInfo:
-        return self._link.info
-
-    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
-        return await self._link.request(method, params, timeout=timeout)
-
-    async def wait_closed(self) -> ServerExited:
-        return await self._link.wait_closed()
-
-    def stderr_tail(self) -> str:
-        return self._link.stderr_tail()
-
-
 class Opening(Struct, frozen=True):
     """How to open a connection: `era` is the one that worked last time, `on_tools_changed` only sets a flag.
 

@@ -1,4 +1,4 @@
-"""What stands in for servers: recorded runs and results, and files of tool definitions."""
+"""What stands in for servers, or before them: recorded runs and results, and files of tool definitions."""
 
 import asyncio
 from collections import defaultdict, deque
@@ -269,6 +269,25 @@ def _definitions(value: Any, server: str, place: str) -> Iterator[tuple[str, Def
 def _name(value: dict[str, Any], server: str) -> str:
     given = value.get("server_name")
     return given if isinstance(given, str) and given else server
+
+
+class PassedOn(Struct, eq=False):
+    """The part of a ServerLink that one before another leaves to that."""
+
+    _link: ServerLink
+
+    @property
+    def info(self) -> ServerInfo:
+        return self._link.info
+
+    async def request(self, method: str, params: JsonObject, *, timeout: float) -> JsonObject:
+        return await self._link.request(method, params, timeout=timeout)
+
+    async def wait_closed(self) -> ServerExited:
+        return await self._link.wait_closed()
+
+    def stderr_tail(self) -> str:
+        return self._link.stderr_tail()
 
 
 NO_SERVER = "This is a stored listing: there is no server to call. Start the server itself to call its tools."

@@ -25,7 +25,8 @@ from inspector.core.tool import Tool
 from inspector.features.lab.comparison import ScenarioResult, totals
 from inspector.features.lab.expectation import check
 from inspector.features.lab.scenario import CatalogChange, Fault, Scenario, Step, Turn, Viewer
-from inspector.mcp.port import Connector, Opening, PassedOn, ignored
+from inspector.mcp.port import Connector, Opening, ignored
+from inspector.mcp.recorded_link import PassedOn
 from inspector.schema.json_value import JsonObject
 from inspector.session.workbench import Workbench
 

@@ -16,9 +16,9 @@ from inspector.core.message import OnTask, ToolResult
 from inspector.core.ports import ToolListing
 from inspector.core.server import ServerInfo, ServerSpec, SkippedTool
 from inspector.core.tool import SKILL, Annotations, Tool
-from inspector.mcp.port import Connector, Opening, PassedOn, ServerLink, ignored
+from inspector.mcp.port import Connector, Opening, ServerLink, ignored
 from inspector.mcp.reading import Offer, Offers, declares
-from inspector.mcp.recorded_link import RecordedLink
+from inspector.mcp.recorded_link import PassedOn, RecordedLink
 from inspector.schema.json_value import JsonObject
 from inspector.session.assembly import Ports
 
