@@ -10,6 +10,7 @@ from typing import Any
 from mcp import MCPError
 from mcp.server import NotificationOptions, Server
 from mcp.server.context import CallNext, HandlerResult
+from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import ListenHandler
 from mcp.types import INTERNAL_ERROR, RequestParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
@@ -31,7 +32,6 @@ from inspector.core.server import Era
 from inspector.features.gateway.asking import EVERYTHING, TASKS, ClientRelay, Context, declared
 from inspector.features.gateway.gateway import TASK_METHODS, Gateway
 from inspector.features.gateway.news import News
-from inspector.features.gateway.stdio import own_streams
 from inspector.loop.approval import AllowedBefore
 from inspector.loop.breaker import MemoryBreakers
 from inspector.mcp.client.connector import NoThread
@@ -99,7 +99,7 @@ async def over_stdio(front: Front) -> None:
     if sys.stdin.isatty():
         say("An MCP client starts this; `toolsight gateway add` puts it into one's configuration.", err=True)
     options = front.server.create_initialization_options(NotificationOptions(tools_changed=True))
-    async with own_streams() as (reads, writes):
+    async with stdio_server() as (reads, writes):
         await front.server.run(reads, writes, options)
 
 

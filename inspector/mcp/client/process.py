@@ -72,7 +72,7 @@ class StdioChannel(Struct, eq=False):
         try:
             stdin = process.get_pipe_transport(0)
             assert isinstance(stdin, asyncio.WriteTransport)
-            yield incoming, LineWriter(stdin)
+            yield incoming, _Lines(stdin)
         finally:
             self._died = child.output_ended.is_set() or child.exited.is_set()
             try:
@@ -223,7 +223,7 @@ class _Child(asyncio.SubprocessProtocol):
         asyncio.get_running_loop().call_later(_LEFT_OUTPUT_GRACE, self._to_session.close)
 
 
-class LineWriter(Stream):
+class _Lines(Stream):
     """Writes each message directly to a pipe, which buffers, so that a stuck reader blocks nothing.
 
     A server stops when its stdin closes, so it stays open until the transport ends.
