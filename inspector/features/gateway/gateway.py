@@ -72,7 +72,9 @@ class Gateway:
             return {**_ENVELOPE, **self._relay.task_answer(context)}
         self._news.add(context.session)
         if (is_list := context.method.endswith("/list")) or self._bench.connecting:
-            await self._settled(_LISTS_WAIT if is_list else _WAITS)
+            # Without a search a client finds nothing of what comes after its list.
+            is_early = is_list and self._bench.settings.discovery.enabled
+            await self._settled(_LISTS_WAIT if is_early else _WAITS)
         if state := as_object(context.params).get("requestState"):
             waiting = self._relay.resumed(context, state)
         else:

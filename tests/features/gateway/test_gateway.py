@@ -424,3 +424,12 @@ async def test_what_connects_late_can_be_found_by_a_client_that_lists_once(
         records = store.read(store.sessions()[0].id)
         changed = [record.event for record in records if isinstance(record.event, SettingsChanged)]
     assert [event.changed for event in changed] == [("discovery.auto",)]
+
+
+async def test_a_list_without_a_search_waits_for_every_server(
+    monkeypatch: pytest.MonkeyPatch, asking: tuple[Options, Mode]
+) -> None:
+    monkeypatch.setattr(gateway, "_LISTS_WAIT", 0.0)
+    options, mode = asking
+    async with client_of(options, mode) as client:
+        assert "form" in [tool.name for tool in (await client.list_tools()).tools]
