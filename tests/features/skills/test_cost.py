@@ -92,7 +92,7 @@ def test_a_list_whose_text_is_known_costs_what_the_captured_request_has(
     rule = RULES[client].at(window)
     # Paths cost tokens, and these are those that were captured.
     place = PLACES.get(client, f"{client}-s12/1/work/{rule.project[0]}")
-    shown = shown_in(rule, numbered(Path(f"/tmp/sk/{place}"), number, length))
+    shown = shown_in(rule, numbered(Path(f"/srv/sk/{place}"), number, length))
     found = list_cost(rule, shown, TiktokenCounter("").count).tokens
     # Exactly so, unless its budget drops some of the client's own descriptions. Others join names where texts
     # meet, name their session in the same request, or say of a folder without skills that it is empty.
