@@ -82,6 +82,10 @@ def test_every_event_type_can_be_stored_under_a_kind_of_its_own() -> None:
     assert all(kind and cls.kind == kind for kind, cls in EVENT_TYPES.items())
 
 
+def test_every_event_type_has_words_of_its_own() -> None:
+    assert [cls for cls in EVENT_TYPES.values() if cls.summary is Event.summary] == []
+
+
 @given(events)
 def test_any_event_is_told_in_text(event: Event) -> None:
     assert isinstance(event.summary(), str)

@@ -60,7 +60,7 @@ class Event(Struct, frozen=True, gc=False, metaclass=_EventType):
 
     def summary(self) -> str:
         """What happened, on one line for feeds and tables. Raw text: whoever prints it must sanitize it."""
-        raise NotImplementedError
+        return self.kind
 
 
 class Record(Struct, frozen=True, gc=False):

@@ -21,13 +21,13 @@ from inspector.core.message import (
     UserMessage,
 )
 from inspector.features.demo.argument import Source, fill, unused
-from inspector.features.demo.bound_search import found_among
 from inspector.features.demo.reading import (
     Bound,
     Reading,
     bound_tools,
     declared_tools,
     fitting,
+    found_among,
     read,
     shared,
     split,

@@ -1,5 +1,6 @@
 """Splits a request into steps, reads a step: its values and what it says to do, and finds tools that fit."""
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -8,11 +9,19 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from inspector.core.ports import SystemClock
+from inspector.core.ranking import Answer, SearchRequest
+from inspector.core.settings import DiscoverySettings
+from inspector.core.tool import Tool
 from inspector.features.demo.declared import declared
-from inspector.schema.json_value import JsonObject
+from inspector.schema.json_value import JsonObject, compact
 from inspector.schema.schema import SchemaField, elements, fields
+from inspector.search.answer.search import SearchRules, ToolSearch
+from inspector.search.index.packaged_model import WordLlamaEmbedder
 from inspector.search.index.query import STEP_VERBS
+from inspector.search.index.tool_index import ToolIndex
 from inspector.search.index.vocabulary import STOP_WORDS, stem, terms, written_words
+from inspector.search.ranker.catalog_rankers import CatalogRankers
 from inspector.tokens.manifest import RUN_SCRIPT, SEARCH_TOOLS
 
 MAX_STEPS = 5
@@ -273,6 +282,26 @@ def _parameters(schema: JsonObject, root: JsonObject, depth: int = _DEPTH) -> It
         if depth:
             inner = elements(parameter, root) if "items" in parameter.schema else parameter
             yield from _parameters(inner.schema, root, depth - 1)
+
+
+def found_among(tools: Iterable[Bound], query: str) -> dict[str, bool]:
+    """The tools that a search by words finds, by name, best first, and whether it is sure of them.
+
+    Without `search_tools` nothing else orders bound tools by what people say.
+    """
+    search = _search_of(compact([(tool.wire, tool.about, tool.schema) for tool in tools]))
+    report = search.run(SearchRequest(query), load=False).report
+    return dict.fromkeys((hit.tool_id.lstrip(":") for hit in report.results), report.answer is Answer.FOUND)
+
+
+@lru_cache(maxsize=2)
+def _search_of(tools: str) -> ToolSearch:
+    settings = DiscoverySettings()
+    named = [(*wire.rpartition("__"), about, schema) for wire, about, schema in json.loads(tools)]
+    known = [Tool(server, name, about, schema) for server, _, name, about, schema in named]
+    rankers = CatalogRankers(ToolIndex(known, static=WordLlamaEmbedder.packaged()), settings)
+    rules = SearchRules.of(settings)
+    return ToolSearch(rankers.index, rankers.names, rankers.get(settings.ranker), rules, SystemClock())
 
 
 def fitting(tools: Sequence[Bound], reading: Reading, found: Mapping[str, bool]) -> list[Bound]:

@@ -70,9 +70,7 @@ class StdioChannel(Struct, eq=False):
         child = self._child = _Child(to_session, self._reader, self._stderr)
         process = await self._start(file, child)
         try:
-            stdin = process.get_pipe_transport(0)
-            assert isinstance(stdin, asyncio.WriteTransport)
-            yield incoming, _Lines(stdin)
+            yield incoming, _Outgoing(process)
         finally:
             self._died = child.output_ended.is_set() or child.exited.is_set()
             try:
@@ -223,19 +221,21 @@ class _Child(asyncio.SubprocessProtocol):
         asyncio.get_running_loop().call_later(_LEFT_OUTPUT_GRACE, self._to_session.close)
 
 
-class _Lines(Stream):
-    """Writes each message directly to a pipe, which buffers, so that a stuck reader blocks nothing.
+class _Outgoing(Stream):
+    """Writes directly to the child's stdin, which buffers, so a stuck child blocks nothing.
 
     A server stops when its stdin closes, so it stays open until the transport ends.
     """
 
-    def __init__(self, pipe: asyncio.WriteTransport) -> None:
-        self._pipe = pipe
+    def __init__(self, process: asyncio.SubprocessTransport) -> None:
+        stdin = process.get_pipe_transport(0)
+        assert isinstance(stdin, asyncio.WriteTransport)
+        self._stdin = stdin
 
     async def send(self, item: SessionMessage, /) -> None:
-        if self._pipe.is_closing():
+        if self._stdin.is_closing():
             raise anyio.ClosedResourceError
-        self._pipe.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
+        self._stdin.write(item.message.model_dump_json(by_alias=True, exclude_unset=True).encode() + b"\n")
 
 
 def exit_text(code: int | None) -> str:

@@ -91,7 +91,7 @@ def test_a_list_whose_text_is_known_costs_what_the_captured_request_has(
 ) -> None:
     rule = RULES[client].at(window)
     # Paths cost tokens, and these are those that were captured.
-    place = PLACES.get(client, f"{client}-s12/1/work/{rule.project[0]}")
+    place = PLACES.get(client, f"{client}-s12/1/shop/{rule.project[0]}")
     shown = shown_in(rule, numbered(Path(f"/srv/sk/{place}"), number, length))
     found = list_cost(rule, shown, TiktokenCounter("").count).tokens
     # Exactly so, unless its budget drops some of the client's own descriptions. Others join names where texts
