@@ -17,7 +17,8 @@ from inspector.core.number import duration
 # │   ├── ConnectTimeout it did not answer in time
 # │   └── RateLimited    it wants fewer requests
 # ├── ProtocolError      its answer violates the protocol
-# │   └── ArgumentsRejected  it does not accept the arguments
+# │   ├── ArgumentsRejected  it does not accept the arguments
+# │   └── CapabilityMissing  it needs a client that declares more
 # ├── CallTimeout        a tool call timed out
 # ├── CircuitOpen        a circuit breaker refuses the call
 # ├── ClientRefusal      a server asks its client for what it does not get
@@ -109,6 +110,14 @@ class ProtocolError(ToolsightError):
 
 class ArgumentsRejected(ProtocolError):
     """The server rejects a request's parameters: JSON-RPC's error -32602."""
+
+
+class CapabilityMissing(ProtocolError):
+    """The server needs a client that declares more: MCP's error -32021. `data` is what it says of that."""
+
+    def __init__(self, message: str, *, hint: str = "", data: object = None) -> None:
+        super().__init__(message, hint=hint)
+        self.data = data
 
 
 class CallTimeout(ToolsightError):

@@ -118,7 +118,7 @@ class Guard:
             raise
         except ToolsightError as error:
             result = ToolResult(f"Error: {error_text(error)}", is_error=True)
-            return replace(self.counted(request, result), failure=failure_of(error))
+            return replace(self.counted(request, result), error=error)
         return self.counted(request, result)
 
     def counted(self, request: Request, result: ToolResult) -> Answer:
@@ -245,9 +245,9 @@ class Substitute:
             return await self._instead(request, error.message) or await self._refused(request, error)
         except ServerAway as error:
             return await self._instead(request, error.message) or self.around.rejections.missing(request.call)
-        if answer.failure is None or not answer.failure.is_transient:
+        if answer.error is None or not (failure := failure_of(answer.error)).is_transient:
             return answer
-        done = await self._instead(request, answer.failure.words)
+        done = await self._instead(request, failure.words)
         return (
             replace(done, guidance=paragraphs(done.guidance, answer.guidance)) if done is not None else answer
         )

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from inspector.config.suspect import METADATA, asks_for_a_secret, metadata_address, speaks_as_toolsight
 from inspector.core.secret_value import looks_secret
 from inspector.core.server import LOOPBACK
+from inspector.core.settings import ClientCapabilities
 from inspector.schema.json_value import JsonObject, as_list, as_object, as_text
 from inspector.schema.reading import names
 from inspector.schema.schema import checked
@@ -89,6 +90,9 @@ class ElicitationAnswer(Struct, frozen=True):
 
 class Relay(Protocol):
     """Another client that a session works for: it answers what servers ask, and follows their tasks."""
+
+    def declares(self, capabilities: ClientCapabilities) -> ClientCapabilities:
+        """What of this is declared with the call at hand; in any thread, in the context of the call."""
 
     def takes(self, server: str, requests: Mapping[str, JsonObject]) -> bool:
         """Whether it can be asked all of these requests, which are as the protocol writes them."""

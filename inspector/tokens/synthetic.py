@@ -11,7 +11,7 @@ from typing import Any, Final, Literal, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from inspector.core.error import FailureKind
+from inspector.core.error import ToolsightError
 from inspector.core.message import ToolCall, ToolResult
 from inspector.core.session import Binding, SessionState
 from inspector.core.stream import Session
@@ -24,14 +24,14 @@ from inspector.tokens.manifest import CALL_TOOL, RUN_SCRIPT, SEARCH_TOOLS, searc
 class Answer(Struct, frozen=True):
     """What a model reads of a call: a text and, if the guard detected a loop, its guidance.
 
-    `failure` is why there was no result, `definitions` are those that the provider loads with it, and
+    `error` is why there was no result, `definitions` are those that the provider loads with it, and
     `result` is what the server returned.
     """
 
     text: str
     guidance: str = ""
     failed: bool = False
-    failure: FailureKind | None = None
+    error: ToolsightError | None = None
     definitions: tuple[JsonObject, ...] = ()
     result: ToolResult | None = None
 

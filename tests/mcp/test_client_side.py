@@ -268,6 +268,9 @@ class Relaying:
     async def answers(self, _server: str, _requests: Mapping[str, Any]) -> dict[str, Any]:
         return {"a": {"action": "accept", "content": self.content}}
 
+    def declares(self, capabilities: ClientCapabilities) -> ClientCapabilities:
+        return capabilities
+
     def follows(self) -> bool:
         return False
 

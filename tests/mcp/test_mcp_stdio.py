@@ -18,7 +18,7 @@ from inspector.mcp.client.connector import McpConnector
 from inspector.mcp.frame import LOG, MAX_BYTES, StderrLog, quiet_sdk
 from inspector.mcp.port import Opening
 from inspector.mcp.reaper import MARKER, Reaper
-from tests.support.mcp_case import PATIENCE, faulty, is_alive, odd, opened, python
+from tests.support.mcp_case import PATIENCE, SERVERS, faulty, is_alive, odd, opened, python
 
 
 async def refusal(folder: Path, spec: ServerSpec, era: Era | None = None) -> ConnectError:
@@ -245,6 +245,13 @@ async def test_a_remembered_era_is_tried_first(tmp_path: Path) -> None:
     async with opened(tmp_path, odd(env={"ODD": "modern_only"}), era=Era.MODERN) as link:
         assert link.info.era is Era.MODERN
     assert (tmp_path / "odd.stderr.log").read_text(encoding="utf-8").count("odd: starting") == 1
+
+
+async def test_who_wants_skills_starts_with_the_era_that_has_them_and_learns_nothing_of_the_older(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path, python(SERVERS / "calc.py", skills=True)) as link:
+        assert (link.info.era, link.info.refuses_older) == (Era.MODERN, False)
 
 
 async def test_how_long_a_list_may_be_kept_is_what_its_server_says(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
 """A server that asks its client for things, in either era: ASKING=modern speaks 2026-07-28.
 
 Its tools answer with what the client said, as JSON: `declared`, `form`, `link`, `folders`, `sample`,
-`demand` (an error that demands a visit), `done` (says that the visit is complete), `cancel` (a form that is
-taken back), `endless` (never has enough), `nagging` (twenty questions in a row or at once), `several` (three
-at once, until all are answered), `odd` (one that nobody can read), `odder` (no questions, but a list), `pid`
-and `meta` (what came with the call). It never answers `resources/list`.
+`lacking` and `demand` (errors: for clients that declare less, and one that demands a visit), `done` (says
+that the visit is complete), `cancel` (a form that is taken back), `endless` (never has enough), `nagging`
+(twenty questions in a row or at once), `several` (three at once, until all are answered), `odd` (one that
+nobody can read), `odder` (no questions, but a list), `pid` and `meta` (what came with the call). It never
+answers `resources/list`.
 """
 
 import json
@@ -26,7 +27,11 @@ QUESTIONS: dict[str, tuple[str, dict[str, Any]]] = {
     "folders": ("roots/list", {}),
     "sample": ("sampling/createMessage", SAMPLE),
 }
-OTHERS = "demand done cancel endless nagging meta several odd odder pid"
+ERRORS: dict[str, dict[str, Any]] = {
+    "demand": {"code": -32042, "message": "x", "data": {"elicitations": [LINK]}},
+    "lacking": {"code": -32021, "message": "no", "data": {"requiredCapabilities": {"sampling": {}}}},
+}
+OTHERS = "lacking demand done cancel endless nagging meta several odd odder pid"
 NAMES = ("declared", *QUESTIONS, *OTHERS.split(" "))
 MORE = {"ttlMs": 0, "cacheScope": "private", "resultType": "complete"} if IS_MODERN else {}
 
@@ -63,10 +68,8 @@ def call(request: dict[str, Any], declared: object) -> None:
     known = {"declared": declared, "meta": params.get("_meta"), "pid": os.getpid()}
     if name in known:
         answer(request, known[name])
-    elif name == "demand":
-        send(
-            {"id": request["id"], "error": {"code": -32042, "message": "x", "data": {"elicitations": [LINK]}}}
-        )
+    elif name in ERRORS:
+        send({"id": request["id"], "error": ERRORS[name]})
     elif name == "done":
         send({"method": "notifications/elicitation/complete", "params": {"elicitationId": "e1"}})
         answer(request, "done")

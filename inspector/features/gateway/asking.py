@@ -19,9 +19,9 @@ from mcp.shared.message import ServerMessageMetadata
 from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec import Struct
+from msgspec.structs import replace
 from pydantic import RootModel, ValidationError
 
-from inspector.config.configuration import setting_values
 from inspector.core.error import ClientRefusal
 from inspector.core.settings import ClientCapabilities
 from inspector.mcp.client.translate import flaw_text
@@ -32,36 +32,36 @@ Context = ServerRequestContext[Any, Any]
 TASKS: Final = "io.modelcontextprotocol/tasks"
 # Seconds in which a client may answer, and how many clients may still come back for what they were promised.
 _LONGEST_QUESTION, _MOST_KEPT = 600.0, 1_000
+_ASKED = ("forms", "links", "sampling")
 _Anything = RootModel[dict[str, Any]]
 # What a task of 2025-11-25 calls otherwise; and what is added as the task goes.
 _RENAMED = {"ttl": "ttlMs", "pollInterval": "pollIntervalMs"}
 _ADDED = frozenset({"resultType", "_meta", "inputRequests", "result", "error", "status"})
 
-EVERYTHING: Final = setting_values(ClientCapabilities(sampling=True))
-"""The settings that declare whatever a client can be asked."""
+EVERYTHING: Final = ClientCapabilities(sampling=True)
+"""Whatever a client can be asked."""
 
 
-def declared(capabilities: types.ClientCapabilities | None) -> dict[str, Any]:
-    """The settings that let Toolsight declare to servers what a client can be asked."""
+def declared(capabilities: types.ClientCapabilities | None) -> ClientCapabilities:
+    """What Toolsight declares to servers where this client can be asked."""
     can = capabilities or types.ClientCapabilities()
     asks = can.elicitation
     # A client of 2025-06-18 declares no kinds: it takes forms.
     is_plain = asks is not None and asks.form is None and asks.url is None
-    own = ClientCapabilities(
+    return ClientCapabilities(
         roots=can.roots is not None,
         forms=asks is not None and (is_plain or asks.form is not None),
         links=asks is not None and asks.url is not None,
         sampling=can.sampling is not None,
     )
-    return setting_values(own)
 
 
 def _needs(request: JsonObject) -> str:
-    """The setting that says whether a client can be asked that."""
+    """The capability that says whether a client can be asked that."""
     method, mode = request.get("method"), as_object(request.get("params")).get("mode")
     if method == "elicitation/create":
-        return "client.links" if mode == "url" else "client.forms"
-    return "client.sampling" if method == "sampling/createMessage" else "client.roots"
+        return "links" if mode == "url" else "forms"
+    return "sampling" if method == "sampling/createMessage" else "roots"
 
 
 class _Question(Struct, frozen=True, eq=False):
@@ -95,6 +95,11 @@ class Waiting:
         """Whether its client knows what to do with a task."""
         can = self.context.session.client_capabilities
         return not self.is_older and can is not None and TASKS in (can.extensions or {})
+
+    @property
+    def can(self) -> ClientCapabilities:
+        """What its client can be asked."""
+        return declared(self.context.session.client_capabilities)
 
     def begin(self, work: Coroutine[Any, Any, JsonObject]) -> None:
         """Do the work, which goes on after a client has got its task or its questions."""
@@ -234,16 +239,22 @@ class ClientRelay(Relay):
         if (calling := CALLING.get()) in self._waiting:
             return calling
         last = [waiting for waiting in self._waiting if waiting.server == server][-1:]
-        if not last and self.first is not None and {*map(_needs, requests.values())} == {"client.roots"}:
+        if not last and self.first is not None and {*map(_needs, requests.values())} == {"roots"}:
             last = [one for one in (Waiting(self.first),) if one.is_older]
         return last[0] if last else None
+
+    def declares(self, capabilities: ClientCapabilities) -> ClientCapabilities:
+        """See Relay. Folders stay, as Toolsight's own answer where a client has none."""
+        if (calling := CALLING.get()) is None:
+            return capabilities
+        both = {name: getattr(capabilities, name) and getattr(calling.can, name) for name in _ASKED}
+        return replace(capabilities, **both)
 
     def takes(self, server: str, requests: Mapping[str, JsonObject]) -> bool:
         """See Relay."""
         if (waiting := self._asked(server, requests)) is None:
             return False
-        can = declared(waiting.context.session.client_capabilities)
-        return all(can[_needs(request)] for request in requests.values())
+        return all(getattr(waiting.can, _needs(request)) for request in requests.values())
 
     async def answers(self, server: str, requests: Mapping[str, JsonObject]) -> JsonObject:
         """See Relay."""

@@ -10,6 +10,7 @@ from mcp.types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec.structs import replace
 
+from inspector.core.error import CapabilityMissing
 from inspector.core.events import CatalogBuilt, ClientListed, Record, ToolEvicted, ToolLoaded
 from inspector.core.message import ToolCall
 from inspector.core.number import plural
@@ -129,6 +130,9 @@ class Gateway:
         call = ToolCall(f"client-{self._calls}", name, arguments)
         waiting.server = self._server_of(call)
         answer = await self._bench.answer(call)
+        if isinstance(answer.error, CapabilityMissing):
+            # Only the client can mend that.
+            raise answer.error
         if name == SEARCH_TOOLS and (connecting := self._bench.connecting):
             late = f"{', '.join(connecting)} {plural(len(connecting), 'has', 'have')} not connected yet"
             answer = replace(answer, text=paragraphs(answer.text, f"{late}: search again in a moment."))

@@ -12,7 +12,7 @@ from mcp.server import NotificationOptions, Server
 from mcp.server.context import CallNext, HandlerResult
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import ListenHandler
-from mcp.types import INTERNAL_ERROR, RequestParams
+from mcp.types import INTERNAL_ERROR, MISSING_REQUIRED_CLIENT_CAPABILITY, RequestParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from msgspec.structs import replace
 
@@ -25,7 +25,8 @@ from inspector.cli.launch import say_failures
 from inspector.cli.options import Options
 from inspector.cli.table import say
 from inspector.clients.client import client_name
-from inspector.core.error import ConfigError, ToolsightError
+from inspector.config.configuration import setting_values
+from inspector.core.error import CapabilityMissing, ConfigError, ToolsightError
 from inspector.core.events import Origin
 from inspector.core.ports import Approver
 from inspector.core.server import Era
@@ -81,6 +82,8 @@ class Front:
             self._first.set_result(ctx)
         try:
             return dict(await (await asyncio.shield(self.gateway)).answer(ctx))
+        except CapabilityMissing as error:
+            raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, error.message, error.data) from error
         except ToolsightError as error:
             raise MCPError(INTERNAL_ERROR, f"{error.message}. {error.hint}".strip()) from error
 
@@ -201,7 +204,7 @@ def _require_calls(bench: Workbench) -> None:
 def _implied(context: Context, is_shared: bool) -> dict[str, Any]:
     """The settings that a client brings; a list that never changes serves any, and keeps a prompt cache."""
     can = EVERYTHING if is_shared else declared(context.session.client_capabilities)
-    return {"binding.delivery": "call_tool", **can}
+    return {"binding.delivery": "call_tool", **setting_values(can)}
 
 
 def _is_modern(context: Context) -> bool:

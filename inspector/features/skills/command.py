@@ -6,6 +6,7 @@ from itertools import starmap
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from inspector.cli.launch import run_headless
 from inspector.cli.options import COMMON, Options, as_json, session_command
@@ -14,6 +15,7 @@ from inspector.cli.table import show, terminal_width
 from inspector.config.file import is_folder
 from inspector.core.error import ConfigError
 from inspector.core.feature import Given
+from inspector.core.settings import SERVED
 from inspector.core.text import closest
 from inspector.features.skills.facts import inventory_json, list_report, skill_report
 from inspector.features.skills.feature import SKILLS
@@ -77,7 +79,8 @@ def _serve(name: str, chosen: Options) -> None:
         data = {"skills": list(starmap(served_json, wanted)), "problems": problems}
         show(data, served_report(wanted, problems))
 
-    if not run_headless(chosen, work, listing=True):
+    wanting = replace(chosen, implied={"discovery.skills": [SERVED], **chosen.implied})
+    if not run_headless(wanting, work, listing=True):
         sys.exit(Exit.FAILED)
 
 

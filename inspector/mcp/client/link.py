@@ -12,6 +12,7 @@ from pydantic import RootModel, ValidationError
 from inspector.core.error import (
     ArgumentsRejected,
     CallTimeout,
+    CapabilityMissing,
     ClientRefusal,
     ConnectError,
     ProtocolError,
@@ -56,6 +57,7 @@ def protocol_error(error: Exception, what: str) -> ProtocolError:
         hint = ASK_FOR_LESS
     elif error.code == MISSING_REQUIRED_CLIENT_CAPABILITY:
         hint = "The server needs a client that declares more: see the settings under `client`."
+        return CapabilityMissing(f"{what}: {cause_text(error)}", hint=hint, data=error.data)
     return kind(f"{what}: {cause_text(error)}", hint=hint)
 
 
@@ -314,7 +316,7 @@ async def open_link(
             if link.info.era is Era.MODERN:
                 # Over stdio the older handshake went first, if no other is wanted. Nobody signs in for this.
                 asks = tries_older and spec.is_http
-                is_stdio = not spec.is_http and spec.era is None and starts is None
+                is_stdio = not (spec.is_http or spec.era or starts or spec.skills)
                 refuses = await _refuses(new_host(Era.LEGACY, None)) if asks else is_stdio
                 link.info = replace(link.info, refuses_older=refuses)
             return link
@@ -339,10 +341,13 @@ async def _refuses(host: Host) -> bool:
 
 
 def eras_to_try(spec: ServerSpec, remembered: Era | None, starts: Era | None) -> tuple[Era, ...]:
-    """The eras in order: the configured one; automatic for HTTP; else `starts`, what worked last, legacy."""
+    """The eras in order: the configured one; automatic for HTTP; else `starts`, what worked last, legacy.
+
+    Only since 2026-07-28 can a server say that it serves skills: who wants them starts with that.
+    """
     if spec.era is not None:
         return (spec.era,)
     if spec.is_http:
         return (Era.LEGACY, Era.AUTO) if starts is Era.LEGACY else (Era.AUTO,)
-    is_modern = (starts or remembered) is Era.MODERN
+    is_modern = (starts or (Era.MODERN if spec.skills else remembered)) is Era.MODERN
     return (Era.MODERN, Era.LEGACY) if is_modern else (Era.LEGACY, Era.MODERN)

@@ -156,8 +156,11 @@ class ServerRequests:
         return self._client.capabilities if self._client is not None else None
 
     def declaration(self, *, is_modern: bool = False) -> dict[str, Any]:
-        """The capabilities as the protocol writes them."""
-        return protocol_form(self.capabilities, is_modern=is_modern) if self.capabilities is not None else {}
+        """The capabilities as the protocol writes them; those of a relay may be fewer in one call."""
+        if (own := self.capabilities) is None:
+            return {}
+        relay = self._client.relay if self._client is not None and is_modern else None
+        return protocol_form(relay.declares(own) if relay is not None else own, is_modern=is_modern)
 
     @property
     def identity(self) -> types.Implementation:

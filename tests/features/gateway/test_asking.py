@@ -87,14 +87,15 @@ def configuration(folder: Path, script: str, *words: str, **env: str) -> Path:
 
 
 @asynccontextmanager
-async def through(over: str, mode: Mode, config: Path) -> AsyncGenerator[Client, None]:
-    """A client that answers everything, of a gateway before the servers of a configuration."""
+async def through(over: str, mode: Mode, config: Path, **other: Any) -> AsyncGenerator[Client, None]:
+    """A client that answers everything else, of a gateway before the servers of a configuration."""
     asks: dict[str, Any] = {
         "mode": mode,
         "elicitation_callback": elicit,
         "sampling_callback": sample,
         "list_roots_callback": roots,
         "extensions": [KnowsTasks()] if mode == "auto" else None,
+        **other,
     }
     database = config.parent / "g.db"
     async with asyncio.timeout(4 * PATIENCE):
@@ -175,6 +176,18 @@ async def test_a_newer_client_gets_the_questions_as_the_server_asked_them_and_ag
     assert isinstance(again, types.InputRequiredResult)
     assert again.input_requests is not None
     assert again.input_requests.keys() == {"sample", "folders"}
+
+
+async def test_a_server_learns_what_the_client_of_each_call_can_be_asked_and_so_the_client_what_it_lacks(
+    tmp_path: Path,
+) -> None:
+    config = configuration(tmp_path, "mcp_asking_server.py", ASKING="modern")
+    async with through("http", "auto", config, sampling_callback=None, extensions=None) as client:
+        declared = json.loads(said(await client.call_tool("declared", {})))
+        assert {*declared} == {"roots", "elicitation", "extensions"}
+        with pytest.raises(MCPError, match="no") as refused:
+            await client.call_tool("lacking", {})
+    assert (refused.value.code, refused.value.data) == (-32021, {"requiredCapabilities": {"sampling": {}}})
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
