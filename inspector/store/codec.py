@@ -7,7 +7,6 @@ The text is always ASCII and strict JSON: lone surrogates and NUL are escaped, a
 import json
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -88,8 +87,10 @@ def decode_as(text: str, kind: type[_T], renamed: Mapping[str, str] = MappingPro
     if _NUMBER_TAG not in text:
         # In one step, in a third of the time. Whatever it refuses is read in two: lone surrogates, deep
         # nesting, fields of older versions.
-        with suppress(ValueError, RecursionError):
+        try:
             return fast_json.decode(text, type=kind)
+        except (ValueError, RecursionError):
+            pass
     try:
         return convert(_renamed(decode_value(text), renamed), kind)
     except RecursionError as error:

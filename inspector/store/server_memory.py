@@ -18,7 +18,7 @@ from inspector.core.server import ConsentItem, Era, RunFile
 from inspector.core.tool import Tool
 from inspector.store.codec import UnreadableEvent, as_column, decode_as, decode_value, encode, encode_value
 from inspector.store.database import InDatabase
-from inspector.store.part import keep, kept
+from inspector.store.part import Listed, keep, kept
 
 _REMEMBER_ERA = "INSERT OR REPLACE INTO server_memory (fingerprint, era) VALUES (?, ?)"
 _REMEMBER_TOOLS = (
@@ -115,7 +115,7 @@ def _snapshot(listed: bytes | None, tools: str, at: float, summary: str) -> Snap
         known = (
             decode_as(tools, tuple[Tool, ...])
             if listed is None
-            else tuple(one.tool for one in kept(listed) if one.tool)
+            else tuple(one.tool for one in kept(listed, Listed) if one.tool)
         )
         return Snapshot(known, at, str(decode_value(summary)))
     except (ValueError, UnreadableEvent):

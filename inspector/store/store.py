@@ -1,11 +1,8 @@
 """Event streams: in SQLite, one row per event, and in memory for what is not recorded."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
-
-from msgspec.structs import replace
 
 from inspector.core.error import StoreError
 from inspector.core.events import (
@@ -16,17 +13,14 @@ from inspector.core.events import (
     ModelSwitched,
     Record,
     SearchPerformed,
-    ServerReady,
     SessionStarted,
-    ToolsChanged,
 )
 from inspector.core.ports import SessionAge, SessionSummary, StoreVersion, ToolOutcomes
 from inspector.core.turns import turns
 from inspector.store.codec import UnreadableEvent, as_column, decode, decode_value, encode, encode_value
 from inspector.store.database import InDatabase, WriterLocks
-from inspector.store.part import keep, kept, shortened, whole
+from inspector.store.part import apart, keep, shortened, together, whole
 
-_LISTINGS = ServerReady | ToolsChanged
 # To read a catalog takes fewer than so many others.
 _WHOLE_EVERY = 50
 
@@ -49,6 +43,7 @@ _SELECT = (
 )
 _BETWEEN = f"{_SELECT} AND seq > ? AND seq <= ? ORDER BY seq"
 _NEXT_PART = f"{_SELECT} AND seq > ? {{}} ORDER BY seq LIMIT ?"
+_OUTLINED = _NEXT_PART.replace("event.definitions)", "event.definitions AND kind <> 'search')")
 _SUMMARIES = """
 SELECT id, started_at, ended_at, config, model, count(event.kind),
     count(*) FILTER (WHERE kind = 'search'), count(*) FILTER (WHERE kind = 'result'), agent, user, expert,
@@ -144,7 +139,7 @@ class SqliteStore(InDatabase):
         `outline` is that of `decode`.
         """
         # Not by the index of kinds: every part would be sorted anew.
-        after, sql = -1, _NEXT_PART.format(_of_kinds(kinds, "+kind"))
+        after, sql = -1, (_OUTLINED if outline else _NEXT_PART).format(_of_kinds(kinds, "+kind"))
         while rows := self._database.rows(sql, (as_column(session), after, *kinds, _PART)):
             yield from self._readable(session, rows, outline=outline)
             after = rows[-1][0]
@@ -212,14 +207,16 @@ class SqliteStore(InDatabase):
         """The records of these rows, except those that this version cannot read."""
         last: dict[int, CatalogBuilt] = {}
         for seq, at, kind, payload, listed, of in rows:
-            with suppress(UnreadableEvent):
+            try:
                 event = decode(kind, payload, outline=outline)
-                if listed is not None and isinstance(event, _LISTINGS):
-                    event = replace(event, definitions=kept(listed))
+                if listed is not None:
+                    event = together(event, listed)
                 if isinstance(event, CatalogBuilt):
                     event = self._whole(session, event, of, last) if of else event
                     last = {seq: event}
-                yield Record(session, seq, at, event)
+            except UnreadableEvent:
+                continue
+            yield Record(session, seq, at, event)
 
     def _whole(
         self, session: str, event: CatalogBuilt, of: str, known: Mapping[int, CatalogBuilt]
@@ -246,8 +243,8 @@ def _row(record: Record, event: Event) -> tuple[Any, ...]:
     tool = _text_of(event, "tool")
     server = _text_of(event, "server") or (tool.partition(":")[0] if tool else None)
     try:
-        listed = encode(event.definitions) if isinstance(event, _LISTINGS) and event.definitions else ""
-        payload = encode(replace(event, definitions=()) if listed else event)
+        short, part = apart(event)
+        payload, listed = encode(short), encode(part) if part else ""
     except (ValueError, TypeError, RecursionError) as error:
         hint = "This is a bug in Toolsight; the session continues without this entry."
         raise StoreError(f"a “{event.kind}” event cannot be stored: {error}", hint=hint) from error

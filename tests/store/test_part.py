@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from inspector.core.definition import ToolDefinition, definition_hash
-from inspector.core.events import CatalogBuilt, CatalogEntry, Event, Record, ServerReady
+from inspector.core.events import CatalogBuilt, CatalogEntry, Event, Record, SearchPerformed, ServerReady
 from inspector.core.ports import Snapshot
+from inspector.core.ranking import Hit, Outcome, Part, Score, SearchReport, SearchRequest, Signal
 from inspector.core.tool import Tool
 from inspector.store import migrations
 from inspector.store.codec import encode
@@ -106,6 +107,29 @@ def test_a_second_start_writes_no_definition_again(tmp_path: Path) -> None:
     assert size(path) == once
     written(path, records(map(ready, range(20)), "later"))
     assert size(path) - once < 20 * 400
+
+
+def found(event: Event) -> list[tuple[str, tuple[Part, ...]]]:
+    assert isinstance(event, SearchPerformed)
+    return [(hit.tool_id, hit.score.parts) for hit in event.report.hits]
+
+
+def test_the_parts_of_scores_are_stored_apart_from_what_statistics_read(tmp_path: Path) -> None:
+    parts = tuple(Part(Signal.NAME, f"term {n}", 0.1, {"k1": 1.2}) for n in range(10))
+    hits = tuple(Hit(n, Score(f"a:{n}", 1.0, parts), Outcome.LOADED) for n in range(1, 6))
+    search = SearchPerformed(SearchReport(SearchRequest("one"), "bm25", hits, ("one",)), "c")
+    told = written(tmp_path / "s.db", records(iter([search, search])))
+    with SqliteStore(tmp_path / "s.db") as store:
+        assert store.read("s") == list(store.stream("s")) == told
+        events = [one.event for one in store.stream("s", outline=True)]
+        assert [tool for event in events for tool in found(event)] == [
+            (f"a:{n}", ()) for n in range(1, 6)
+        ] * 2
+        assert size(tmp_path / "s.db") < len(encode(search)) / 2
+        store.forget(("s",))
+    with sqlite3.connect(tmp_path / "s.db") as connection:
+        assert connection.execute("SELECT * FROM definitions").fetchall() == []
+    connection.close()
 
 
 def test_what_follows_a_cut_has_nothing_of_what_is_gone(tmp_path: Path) -> None:

@@ -192,19 +192,20 @@ class DiscoveryCount:
 
     def _search(self, search: Search) -> None:
         record, report = search.record, search.event.report
+        results, said = report.results, report.answer
         self.searches += 1
         self.errors += bool(report.error)
         self.lookups += report.is_lookup
         self.redundant.add(record.session, search.redundant is not None)
-        self.returned.add(len(report.results))
+        self.returned.add(len(results))
         for answer, cases in self.answers.items():
             if not report.error:
-                cases.add(record.session, report.answer is answer)
+                cases.add(record.session, said is answer)
         has_scores = not (report.unscored or report.is_lookup or report.error)
         if has_scores:
             self.candidates.add(report.scored)
             self.latency_ms.add(report.latency_ms)
-        for hit in report.results:
+        for hit in results:
             score = hit.score.value if has_scores else None
             found = _Result(record.session, hit.rank, score, report.ranker, not report.is_lookup)
             self._newest[hit.tool_id] = found
