@@ -1,12 +1,16 @@
 """What is known of real clients: that every file is whole and every rule has something behind it."""
 
 import re
+import shutil
+import sys
 from datetime import date, timedelta
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from msgspec.structs import replace
 
+from inspector.clients import client as client_module
 from inspector.clients.client import (
     NAMES,
     Client,
@@ -103,3 +107,26 @@ def test_an_unknown_client_is_told_the_closest_names() -> None:
     with pytest.raises(ToolsightError) as raised:
         find_client("claude")
     assert "claude-code" in raised.value.hint
+
+
+def test_the_known_clients_are_read_once_for_all_programs_until_one_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "clients"
+    shutil.copytree(Path(client_module.__file__).parent, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "__pycache__").mkdir()
+    monkeypatch.setattr(client_module, "__file__", str(folder / "client.py"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    read: list[str] = []
+
+    def counted(name: str, text: str) -> Client:
+        read.append(name)
+        return read_client(name, text)
+
+    monkeypatch.setattr(client_module, "read_client", counted)
+    asked = client_module._known.__wrapped__
+    assert list(asked().values()) == list(asked().values()) == list(all_clients())
+    assert read == [*NAMES]
+    codex = folder / "known" / "codex.toml"
+    codex.write_text(codex.read_text().replace("limit = 128", "limit = 64"))
+    assert asked()["codex"].names.limit == 64
