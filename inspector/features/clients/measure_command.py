@@ -238,7 +238,7 @@ def _measure_all(
     there = [name for name in STARTS if is_installed(name)]
     if there and asks:
         say("This starts one after the other, with nothing of your own configuration:", err=True)
-        _require_yes(", ".join(there))
+        require_yes(", ".join(there))
     private_folder(output)
     rows = []
     for name in STARTS:
@@ -280,12 +280,13 @@ def _agree(name: str, start: Start) -> None:
     say("This starts a program, with nothing of your own configuration:", err=True)
     for variable, value in start.variables.items():
         say(f"  {variable}={value}", err=True, exact=True)
-    _require_yes(f"{name}: {shlex.join(start.argv)}")
+    require_yes(f"{name}: {shlex.join(start.argv)}")
 
 
-def _require_yes(what: str) -> None:
+def require_yes(what: str, asked: str = "Start?") -> None:
+    """Ask before something is started. Raises ConfigError without a yes."""
     say(f"  {what}", err=True, exact=True)
     with interruptible():
-        if sys.stdin.isatty() and click.confirm("Start?", default=False, err=True):
+        if sys.stdin.isatty() and click.confirm(asked, default=False, err=True):
             return
     raise ConfigError("nothing was started", hint="Run the command in a terminal to confirm, or add --yes.")

@@ -23,15 +23,18 @@ from inspector.cli.run import run
 from inspector.cli.table import Progress, show
 from inspector.clients.client import NAMES, find_client
 from inspector.core.error import ProtocolError, command
-from inspector.core.number import count, saving, tokens
+from inspector.core.number import count, money, saving, tokens
 from inspector.core.redaction import learn_environment
 from inspector.core.report import Block, Table
+from inspector.features.clients.measure_command import require_yes
 from inspector.features.clients.measured.conversation import Asked, Conversation, load_script, required_values
 from inspector.features.clients.measured.marks import Marks, ServerLog
 from inspector.features.clients.measured.measurement import Measured, Measuring, Subject, agreed
-from inspector.features.clients.measured.program import require_start
+from inspector.features.clients.measured.program import printed, require_start
+from inspector.features.clients.measured.provider import provider_of
 from inspector.features.clients.measured.wire import Call, Heard
 from inspector.schema.json_value import JsonObject, as_object, as_objects, as_text, compact, read_value
+from inspector.tokens.accounting import LitellmPrices
 from inspector.tokens.counter import TiktokenCounter
 from inspector.tokens.manifest import CALL_TOOL, SEARCH_TOOLS
 
@@ -39,12 +42,12 @@ SERVER: Final = "toolsight"
 """What the gateway is called in the client, as `gateway add` calls it."""
 Session = asyncio.Future[Any]
 """The gateway's session, as `open_gateway` has it, once a client has asked for something."""
-_SECONDS, _LONGEST_ANSWER, _LONGEST_CELL = 180, 200, 50
+_SECONDS, _LIVE_SECONDS, _LONGEST_ANSWER, _LONGEST_CELL = 180, 600, 200, 50
 # How a search names what it found, also where a client writes it as JSON.
 _FOUND = re.compile(r"(?:^|\n|\\n)- ([^\s\\]+)")
-_NOTES = (
-    "Tokens are o200k's of the JSON that the client sent; its own model counts and caches its own way.",
-    "A stand-in plays the model: it calls the tool that the search ranks first, with made-up arguments.",
+_TOKENS = "Tokens are o200k's of the JSON that the client sent; its own model counts and caches its own way."
+_STAND_IN = (
+    "A stand-in plays the model: it calls the tool that the search ranks first, with made-up arguments."
 )
 
 
@@ -126,56 +129,82 @@ class RaceTalk(Conversation):
         yield (asked,)
 
 
-def race_client(client: str, question: str, options: Options) -> None:
-    """Run an installed client with the search and with all tools; show both. Raises ToolsightError."""
+class FreeTalk(RaceTalk):
+    """Asks nothing of the client: its own model does."""
+
+    def _steps(self) -> Generator[tuple[Asked, ...], None, None]:
+        yield from ()
+
+
+def race_client(client: str, question: str, options: Options, model: str = "") -> None:
+    """Run an installed client with the search and with all tools; show both. Raises ToolsightError.
+
+    With a `model` (PROVIDER/MODEL) it answers after a yes, else a stand-in, whose runs the estimate is from.
+    """
     require_start(client)
+    provider = provider_of(model) if model else None
     learn_environment(os.environ)
     require_consent(read_configuration(options).unrestricted, open_memory(options), approve=options.approve)
     subject = Subject(client, timeout=_SECONDS, asked=question)
     with tempfile.TemporaryDirectory(prefix="race-") as folder:
-        # The search says what tool it is about.
-        search, tool = run(_run(subject, Path(folder).resolve() / "search", options))
-        bound = replace(options, values={**options.values, "discovery.enabled": False})
-        every, _ = run(_run(subject, Path(folder).resolve() / "every", bound, tool))
-    raced: dict[str, Any] = {
-        "client": client,
-        "version": search["version"],
-        "question": question,
-        "tool": tool["name"],
-    }
-    raced |= {"every": every, "search": search, "saved": 1 - search["tokens"] / every["tokens"]}
+        raced = {"client": client, "question": question, **_both(subject, Path(folder).resolve(), options)}
+        if provider is not None:
+            if not options.yes:
+                require_yes(_estimate(raced, model), "Ask it?")
+            own = replace(subject, model=provider.model, timeout=_LIVE_SECONDS, provider=provider)
+            raced |= {"model": model, **_both(own, Path(folder).resolve() / "own", options)}
+    raced |= {"saved": 1 - raced["search"]["tokens"] / raced["every"]["tokens"]}
     raced |= {"verdict": verdict(raced), "notes": [*_notes(raced, options)]}
     show(raced, _report(raced))
 
 
+def _both(subject: Subject, folder: Path, options: Options) -> JsonObject:
+    """Both runs, and what they say of the client."""
+    # The search says what tool it is about.
+    search, tool = run(_run(subject, folder / "search", options))
+    bound = replace(options, values={**options.values, "discovery.enabled": False})
+    every, _ = run(_run(subject, folder / "every", bound, tool))
+    about = {"version": search["version"], **({"tool": tool["name"]} if tool else {})}
+    return {**about, "every": every, "search": search}
+
+
+def _estimate(raced: JsonObject, model: str) -> str:
+    """What the same requests would cost with the person's model."""
+    sent = raced["every"]["tokens"] + raced["search"]["tokens"]
+    prices = LitellmPrices().prices(model)
+    cost = f"about {money(sent * prices.input)} without a cache" if prices else "at a price not known here"
+    return f"{model}: two runs of some {tokens(sent)} tokens, {cost}; more if it calls more than the stand-in"
+
+
 async def _run(
     subject: Subject, folder: Path, options: Options, tool: JsonObject | None = None
-) -> tuple[JsonObject, JsonObject]:
+) -> tuple[JsonObject, JsonObject | None]:
     """Have the client call this tool, of all; or search, and call what it finds. Returns that, too.
 
     The run is given for programs: `own_search` says that the client has its model search for tools in its
-    own way first, `answer` is how the result begins that reached the model.
+    own way first, `answer` is how the result begins that reached the model, or how its own model ended.
     """
     found, what = Measured(subject.name), f"running {subject.name} ({folder.name})"
     async with lent("gateway")(options) as (address, session):
         with Progress() as progress:
             measuring = Measuring(subject, folder, lambda *_: progress(what, 0, 0), agreed, found)
-            talk = RaceTalk(session, subject.asked, tool)
+            kind = RaceTalk if subject.provider is None else FreeTalk
+            talk = kind(session, subject.asked, tool)
             await measuring.lead({SERVER: (address,)}, folder="http-requests", talk=talk)
         if measuring.failure is not None:
             raise measuring.failure
-        listed = len(session.result().listed)
-    assert talk.tool is not None
+        gateway = session.result()
     calls, came = [*model_calls(folder / "http-requests")], [asked for _, asked, _ in talk.outcomes()]
+    said = talk.result if subject.provider is None else printed(folder).rstrip().rpartition("\n")[2]
     lane = {
         "version": found.version,
-        "listed": listed,
+        "listed": len(gateway.listed),
         "calls": calls,
         "tokens": sum(call["tokens"] for call in calls),
-        "tool_calls": [asked.call.name for asked in came],
+        "tool_calls": [asked.call.name for asked in came] if subject.provider is None else gateway.called,
         "own_search": any(asked.kind in ("load", "list") for asked in came),
         "seconds": round(found.seconds, 1),
-        "answer": " ".join(talk.result.split())[:_LONGEST_ANSWER],
+        "answer": " ".join(said.split())[:_LONGEST_ANSWER],
     }
     return lane, talk.tool
 
@@ -213,7 +242,8 @@ def verdict(raced: JsonObject) -> str:
 
 def _notes(raced: JsonObject, options: Options) -> Iterator[str]:
     """What to know before trusting the numbers."""
-    yield from _NOTES
+    yield _TOKENS
+    yield f"{raced['model']} answered; another run may differ." if "model" in raced else _STAND_IN
     if raced["every"]["own_search"]:
         yield f"{_title(raced)} has a search of its own for tools, and the gateway's comes on top of it."
     if not options.yes and not options.demo:

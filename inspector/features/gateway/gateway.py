@@ -52,7 +52,8 @@ class Gateway:
         }
         self._listed: list[JsonObject] | None = None
         self._told: list[JsonObject] | None = None
-        self._calls = 0
+        self.called: list[str] = []
+        """The names that clients have called, in order."""
         self._is_looking = False
         self._begun = asyncio.get_running_loop().time()
         bench.subscribe(self._on_record)
@@ -126,8 +127,8 @@ class Gateway:
         name, arguments = params.get("name"), params.get("arguments", {})
         if not isinstance(name, str) or not isinstance(arguments, Mapping):
             raise MCPError(INVALID_PARAMS, "tools/call takes a name and an object of arguments")
-        self._calls += 1
-        call = ToolCall(f"client-{self._calls}", name, arguments)
+        self.called.append(name)
+        call = ToolCall(f"client-{len(self.called)}", name, arguments)
         waiting.server = self._server_of(call)
         answer = await self._bench.answer(call)
         if isinstance(answer.error, CapabilityMissing):

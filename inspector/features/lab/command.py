@@ -289,17 +289,17 @@ def race(context: click.Context, /, asked: str, client: str | None, chosen: Opti
     script of a scenario instead, use `toolsight scenario compare NAME`.
 
     With --client, an installed client runs twice in front of `toolsight gateway`: with every tool listed, and
-    with its search. A stand-in on this machine answers in place of the client's model, so it needs no key;
-    your client's own files stay as they are.
+    with its search. A stand-in on this machine answers in place of the client's model, so it needs no key.
+    With --model PROVIDER/MODEL that one answers instead, with your key from the environment, after an
+    estimate and a yes. Your client's own files stay as they are.
 
     \b
     toolsight race "Which orders are late?" server.py
     toolsight race --client claude-code "Which orders are late?" --demo
+    toolsight race --client codex --model openai/gpt-5.2 "Which orders are late?" --demo
     """
     if client is not None:
-        if names_model(context):
-            raise click.UsageError("--client and --model cannot be used together: a stand-in answers.")
-        lent("client race")(client, asked, chosen)
+        lent("client race")(client, asked, chosen, chosen.model if names_model(context) else "")
         return
     require_own_mind(chosen.model)
     ground = Ground(read_configuration(chosen).unrestricted, chosen.model, chosen.toolset)

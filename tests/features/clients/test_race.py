@@ -10,11 +10,13 @@ import pytest
 
 from inspector.core.error import ProtocolError
 from inspector.features.clients import race as module
+from inspector.features.clients.measured.answer import answer
 from inspector.features.clients.measured.conversation import required_values
-from inspector.features.clients.measured.wire import Heard, Outcome, SentTool
+from inspector.features.clients.measured.wire import Call, Heard, Outcome, SentTool
 from inspector.features.clients.race import RaceTalk, model_calls
 from inspector.schema.json_value import JsonObject
 from tests.support.commands import Toolsight, servers_in_process as servers_in_process
+from tests.support.local_servers import Answer, stub_server
 from tests.support.started_agent import KEY, agent as agent, leaves_nothing, toolsight as toolsight
 
 RACE = ("race", "--client", "claude-code", "Which orders are late?", "--demo")
@@ -86,12 +88,57 @@ def test_a_client_that_hangs_or_gives_up_ends_the_race_and_leaves_nothing(
     assert leaves_nothing(agent, tmp_path, "race-*")
 
 
+OWN = ("--model", "anthropic/claude-sonnet-4-5", *PLAIN)
+
+
+@pytest.mark.slow
+def test_the_persons_own_model_answers_with_their_key_after_an_estimate(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asks = Call("toolu_1", "mcp__toolsight__search_tools", {"query": "late orders"})
+    replies = [(asks,), (), ()]
+    wholes = [answer(Heard("messages", "m", streamed=False), 1, calls, "Two.") for calls in replies]
+    with stub_server(*(Answer(body=whole) for whole in wholes)) as stub:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", stub.address)
+        refused = toolsight(*RACE, *OWN)
+        assert (refused.exit_code, stub.received) == (2, [])
+        assert "two runs of some" in refused.stderr
+        assert "about $0." in refused.stderr
+        done = toolsight(*RACE, *OWN, "--yes", "--json")
+    assert done.exit_code == 0, done.stderr
+    raced = json.loads(done.stdout)
+    assert {one["x-api-key"] for one in stub.headers} == {KEY}
+    assert raced["search"]["tool_calls"] == ["search_tools"]
+    assert (len(raced["search"]["calls"]), len(raced["every"]["calls"])) == (2, 1)
+    assert raced["search"]["answer"].endswith("Two.")
+    assert "anthropic/claude-sonnet-4-5 answered" in " ".join(raced["notes"])
+    assert KEY not in done.stdout + (agent / "environment.json").read_text()
+    assert leaves_nothing(agent, tmp_path, "race-*")
+
+
+@pytest.mark.slow
+def test_a_provider_that_refuses_the_key_ends_the_race_with_what_it_says(
+    agent: Path, tmp_path: Path, toolsight: Toolsight, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with stub_server(Answer(401, body={"error": f"invalid {KEY}"})) as stub:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", stub.address)
+        done = toolsight(*RACE, *OWN, "--yes")
+    assert (done.exit_code, len(stub.received)) == (1, 1)
+    assert "anthropic refused the request: HTTP 401" in done.stderr
+    assert "invalid [redacted]" in done.stderr
+    assert leaves_nothing(agent, tmp_path, "race-*")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
         (("--client", "codeks", "--demo"), "there is no command known for 'codeks'"),
         (("--client", "codex", "--demo"), "Install it with `npm install -g @openai/codex`."),
-        (("--client", "codex", "--demo", "--model", "openai/gpt-5"), "--client and --model cannot be used"),
+        (
+            ("--client", "claude-code", "--demo", "--model", "mine/m"),
+            "no address known for the model",
+        ),
+        (("--client", "claude-code", "--demo", "--model", "openai/gpt-5"), "OPENAI_API_KEY is not set"),
         (("--client", "claude-code"), "this folder has no configuration"),
         (("--client", "claude-code", "--", "nobody.py"), "nobody.py"),
     ],
@@ -105,6 +152,7 @@ def test_a_race_that_cannot_start_says_why(
     told: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     done = toolsight("race", "Which orders are late?", *words)
     assert done.exit_code == 2
     assert told in done.stderr

@@ -36,6 +36,7 @@ from inspector.features.clients.measured.program import (
     version,
     write,
 )
+from inspector.features.clients.measured.provider import Provider
 from inspector.features.clients.measured.reading import Reading, Said
 from inspector.features.clients.measured.reading_calls import MISFIT
 from inspector.features.clients.measured.reading_http import read_http
@@ -58,7 +59,10 @@ _HTTP_SECONDS = (90, 330)
 
 
 class Subject(Struct, frozen=True):
-    """What is measured: a known client, a person's own `program`, or one `by_hand`; a race has it `asked`."""
+    """What is measured: a known client, a person's own `program`, or one `by_hand`.
+
+    A race has it `asked` something, by a stand-in or with the model of a `provider`.
+    """
 
     name: str
     model: str = ""
@@ -68,6 +72,7 @@ class Subject(Struct, frozen=True):
     by_hand: bool = False
     slow: bool = True
     asked: str = ""
+    provider: Provider | None = None
 
 
 class Measured(Struct):
@@ -255,7 +260,8 @@ class Measuring:
         # Over HTTP, the servers have noted already what they declare.
         log = self._folder / _SERVER_LOGS[folder] if is_http else self._begun(folder)
         self.talk = talk or Conversation(ServerLog(log), self.ends)
-        async with listening(StandIn(self.talk, self._folder / folder, self._progress)) as stand_in:
+        answering = StandIn(self.talk, self._folder / folder, self._progress, subject.provider)
+        async with listening(answering) as stand_in:
             about = (self._folder, stand_in.address, servers, log, subject.model, subject.slow, is_http)
             setting = Setting(*about, wire=subject.wire, asked=subject.asked or ASKED)
             if subject.by_hand:
@@ -301,7 +307,7 @@ class Measuring:
         said = printed(self._folder)[-_LAST_WORDS:].strip()
         if not in_time:
             return _late(self._subject, stand_in, said)
-        if stand_in.done.is_set():
+        if stand_in.done.is_set() or (stand_in.provider is not None and self._found.exit_code == 0):
             return None
         heard = count(len(self.talk.exchanges), "request")
         told = f"the client ended with exit code {self._found.exit_code} after {heard} to its model"

@@ -20,6 +20,7 @@ from inspector.core.error import ProtocolError, ToolsightError
 from inspector.core.redaction import clean, open_private, private_folder
 from inspector.features.clients.measured.answer import answer, events
 from inspector.features.clients.measured.conversation import Conversation
+from inspector.features.clients.measured.provider import Provider
 from inspector.features.clients.measured.wire import api_of, read
 from inspector.schema.json_value import JsonObject
 
@@ -40,12 +41,14 @@ _TRIES, _WAIT_SECONDS = 300, 0.1
 class StandIn(Struct, eq=False):
     """Answers as the conversation says; it has `begun`, and is `done`. `failure` keeps it from going on.
 
-    `_progress` is told how many things of how many the client was asked to do.
+    `_progress` is told how many things of how many the client was asked to do. With a `provider` the person's
+    own model answers, and nobody knows when it is done: the client ends by itself.
     """
 
     conversation: Conversation
     _folder: Path
     _progress: Callable[[int, int], None] = lambda _done, _total: None
+    provider: Provider | None = None
     begun: asyncio.Event = field(default_factory=asyncio.Event)
     done: asyncio.Event = field(default_factory=asyncio.Event)
     failure: ToolsightError | None = None
@@ -70,14 +73,15 @@ class StandIn(Struct, eq=False):
         if request.method in ("GET", "HEAD"):
             return JSONResponse(_models(path)) if "/models" in path else Response(status_code=404)
         try:
-            body = json.loads(await _body(request))
+            sent = await _body(request)
+            body = json.loads(sent)
         except OverflowError:
             return JSONResponse({"error": {"message": "too large"}}, 413)
         except (ValueError, RecursionError, zlib.error):
             return JSONResponse({"error": {"message": "not JSON"}}, 400)
         if isinstance(body, dict) and body.get("tools"):
             await self._servers()
-        return self._answer(path, body, request)
+        return await self._answer(path, body, request, sent)
 
     async def _servers(self) -> None:
         """Wait until the client has asked the first server for its tools: some ask their model before.
@@ -89,7 +93,7 @@ class StandIn(Struct, eq=False):
                 return
             await asyncio.sleep(_WAIT_SECONDS)
 
-    def _answer(self, path: str, body: Any, request: "Request") -> "Response":
+    async def _answer(self, path: str, body: Any, request: "Request", sent: bytes) -> "Response":
         from starlette.responses import JSONResponse, Response
 
         if path.endswith(("/count_tokens", ":countTokens")):
@@ -100,14 +104,16 @@ class StandIn(Struct, eq=False):
         try:
             heard = read(api, body, path)
             calls, text = self.conversation.reply(heard)
+            number = len(self.conversation.exchanges)
+            self._keep(number, path, body, request)
+            if self.provider is not None:
+                return await self.provider.respond(api, path, request, sent)
         except ValueError as error:
             return JSONResponse({"error": {"message": str(error)}}, 400)
         except ProtocolError as error:
             self.failure = error
             self.done.set()
             return JSONResponse({"error": {"message": error.message}}, 400)
-        number = len(self.conversation.exchanges)
-        self._keep(number, path, body, request)
         self._progress(*self.conversation.progress)
         if self.conversation.is_begun:
             self.begun.set()
