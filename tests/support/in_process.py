@@ -23,6 +23,7 @@ from inspector.mcp.client.process import StdioChannel
 from inspector.mcp.client.reader import Reader
 from inspector.mcp.frame import StderrLog
 from inspector.mcp.reaper import Reaper
+from tests.support import skill_server
 from tests.support.mcp_case import SERVERS
 
 AnyServer = MCPServer[Any] | Server[Any]
@@ -57,7 +58,9 @@ def channel(
     reader: Reader,
     reaper: Reaper | None,
 ) -> Channel:
-    """Replaces `StdioChannel`: demo servers run in this process, faulty.py and all others in their own."""
+    """Replaces `StdioChannel`: demo servers and skills run in this process, faulty.py and others in their own."""
+    if spec.args[:1] == (skill_server.__file__,):
+        return MemoryChannel(skill_server.serving(*spec.args[1:]))
     script = Path(spec.args[-1]) if spec.command == sys.executable and spec.args else _FAULTY
     if script.parent != SERVERS or script == _FAULTY:
         return StdioChannel(spec, environment, stderr, reader, reaper)

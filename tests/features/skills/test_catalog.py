@@ -13,7 +13,7 @@ from tests.support import skill_server
 from tests.support.commands import Toolsight
 
 HERE = ("--set", "discovery.skills=.")
-SERVER = ("--set", "discovery.skills=servers", "--", sys.executable, skill_server.__file__, "stdio")
+SERVER = ("--set", "discovery.skills=servers", "--", sys.executable, skill_server.__file__)
 PDF = "---\nname: {0}\ndescription: Fill in the fields of a PDF form.\n---\n1. List them.\n"
 
 

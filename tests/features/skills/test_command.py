@@ -95,7 +95,7 @@ def test_without_skills_it_says_where_to_put_one(
     assert ".agents/skills/NAME/SKILL.md" in done.stdout
 
 
-SERVER = ("--approve", "--", sys.executable, skill_server.__file__, "stdio")
+SERVER = ("--approve", "--", sys.executable, skill_server.__file__)
 
 
 @pytest.mark.slow
