@@ -9,6 +9,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from inspector.cli.location import fixtures_path
+from inspector.features.clients.measured import measurement, program as measured_program
+from inspector.features.clients.measured.marks import SERVER
+from inspector.features.lab.open_lab import forked_server
 from tests.support import tiny_agent
 from tests.support.commands import Toolsight, in_process
 
@@ -22,11 +26,21 @@ def toolsight(tmp_path: Path) -> Toolsight:
     )
 
 
+def commands(fixtures: Path) -> dict[str, tuple[str, ...]]:
+    """Those that start the marked servers; the one that imports the SDK is forked, a second less each time."""
+    own = dict(measured_program.server_commands(fixtures))
+    python, script = own[SERVER]
+    return {**own, SERVER: (python, *forked_server(script))}
+
+
 @pytest.fixture
 def agent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a program `claude`, alone on PATH; and a home of the person's."""
     folder = tmp_path / "bin"
     folder.mkdir()
+    # The folder of what forks is no test's.
+    commands(fixtures_path())
+    monkeypatch.setattr(measurement, "server_commands", commands)
     program = folder / "claude"
     shutil.copy(tiny_agent.__file__, folder / "tiny_agent.py")
     program.write_text(f'#!/bin/sh\nexec {sys.executable} {folder}/tiny_agent.py "$@"\n')
