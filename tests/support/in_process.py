@@ -58,7 +58,7 @@ def channel(
     reader: Reader,
     reaper: Reaper | None,
 ) -> Channel:
-    """Replaces `StdioChannel`: demo servers and skills run in this process, faulty.py and others in their own."""
+    """Replaces `StdioChannel`: the demo's and the one of skills run here, faulty.py and others do not."""
     if spec.args[:1] == (skill_server.__file__,):
         return MemoryChannel(skill_server.serving(*spec.args[1:]))
     script = Path(spec.args[-1]) if spec.command == sys.executable and spec.args else _FAULTY

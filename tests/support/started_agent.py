@@ -27,7 +27,7 @@ def toolsight(tmp_path: Path) -> Toolsight:
 
 
 def commands(fixtures: Path) -> dict[str, tuple[str, ...]]:
-    """Those that start the marked servers; the one that imports the SDK is forked, a second less each time."""
+    """Those that start the marked servers; the one that imports the SDK is forked: a second less."""
     own = dict(measured_program.server_commands(fixtures))
     python, script = own[SERVER]
     return {**own, SERVER: (python, *forked_server(script))}
