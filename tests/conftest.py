@@ -27,7 +27,7 @@ from tests.support import postgres
 # A busy machine is no bug; and what CI tries is the same each time, so that a failure there can be repeated.
 PATIENT = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 settings.register_profile("default", PATIENT, max_examples=20)
-settings.register_profile("ci", PATIENT, max_examples=20, derandomize=True)
+settings.register_profile("ci", PATIENT, max_examples=12, derandomize=True)
 settings.register_profile("nightly", PATIENT, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "default"))
 

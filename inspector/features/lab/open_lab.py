@@ -74,7 +74,7 @@ async def open_lab(
         is_demo = own is None or is_the_demo(own)
         if own is None or is_demo:
             state = stack.enter_context(tempfile.TemporaryDirectory(prefix="toolsight-lab-"))
-            own = with_chosen(_forked(demo_configuration(Path(state))), options, own=fixtures_path())
+            own = with_chosen(forked(demo_configuration(Path(state))), options, own=fixtures_path())
         require_consent(own, memory, approve=options.approve)
         configuration = replace(ground, configuration=own).configured(chosen) if ground is not None else own
         if ground is not None and ground.trusted is not None:
@@ -109,7 +109,7 @@ async def open_lab(
         yield OpenLab(bench, ScenarioRun(bench, played, clock, connector))
 
 
-def _forked(demo: Configuration) -> Configuration:
+def forked(demo: Configuration) -> Configuration:
     """The demo with its servers forked: a lab starts all of them for each scenario."""
     servers = (replace(spec, args=forked_server(*spec.args)) for spec in demo.servers)
     return replace(demo, servers=tuple(servers))
