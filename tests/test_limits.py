@@ -1,6 +1,7 @@
 """The limits that keep the code easy to live in: functions end at 60 lines, all else may say why not."""
 
 import ast
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +13,12 @@ SOURCES = sorted(
 )
 LONG_FILE, MAX_FUNCTION, LONG_CLASS = 400, 60, 200
 REASON = "# Long because "
+TOP = {
+    *(".ci", ".github", ".gitignore", ".pre-commit-config.yaml", ".pre-commit-hooks.yaml"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "README.md", "pyproject.toml"),
+    *("requirements.lock", "requirements-uv.lock"),
+    *("docs", "findings", "fixtures", "inspector", "screenshots", "tests", "widgets"),
+}
 FORBIDDEN_MODULES = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 
 
@@ -62,3 +69,10 @@ def test_a_reason_excuses_files_and_classes_but_no_function(
     path = tmp_path / "f.py"
     path.write_text(text, encoding="utf-8")
     assert list(_too_long(path)) == problems
+
+
+def test_nothing_is_kept_at_the_top_but_what_the_project_is_made_of() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode or not (ROOT / ".git").exists():
+        pytest.skip("not a checkout that git reads")
+    assert {path.partition("/")[0] for path in listed.stdout.split("\0") if path} == TOP
