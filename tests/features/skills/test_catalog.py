@@ -112,6 +112,15 @@ def test_a_servers_skill_is_found_and_read_from_it(toolsight: Toolsight, mode: s
 
 
 @pytest.mark.slow
+def test_a_server_with_a_process_of_its_own_serves_the_same_skill(toolsight: Toolsight) -> None:
+    *before, script = SERVER
+    asked = ("call", "skill_server:skill-release-notes")
+    own = toolsight(*asked, *before, "-u", script)
+    assert own == toolsight(*asked, *SERVER)
+    assert own.stdout.endswith("Do it step by step.\n")
+
+
+@pytest.mark.slow
 def test_a_skill_that_is_not_what_its_server_listed_is_refused(toolsight: Toolsight) -> None:
     done = toolsight("call", "skill_server:skill-invoice-check", *SERVER, "changed")
     assert done.exit_code != 0
